@@ -177,6 +177,8 @@ def claim_entry(claim: dict[str, str], verdict: dict[str, str]) -> str:
         "Observed": verdict.get("observed", ""),
         "Evidence": verdict.get("evidence", ""),
         "What would decide it": verdict.get("wanted", ""),
+        "Criterion since": verdict.get("criterion", ""),
+        "By earlier criteria": verdict.get("was", ""),
     }
     shown = "\n".join(f"- **{name}:** {plain(text)}" for name, text in lines.items() if text)
     anchor = claim["id"].lower()

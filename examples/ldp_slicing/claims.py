@@ -139,5 +139,5 @@ def more_accurate(evidence: Evidence, low: float, first: Any = FULL, second: Any
     parts = []
     for dataset in sorted(sides[0]["dataset"].unique()):
         ours, theirs = (per_seed(rows[rows["dataset"] == dataset]) for rows in sides)
-        parts.append(Between(f"difference on {dataset}", minus(ours, theirs), low=low, weak=WEAK))
+        parts.append(Between(f"difference on {dataset}", minus(ours, theirs), low=low, weak=WEAK, dataset=dataset))
     return finding(AllOf(parts))

@@ -25,7 +25,7 @@ def tally(id: str, draws: int, seed: int = 12) -> np.ndarray[tuple[int], np.dtyp
     for turn in range(draws):
         true, level = turn % 2 == 0, LEVELS[turn // 2 % len(LEVELS)]
         verdict = decided(id, worlds[true].draw(stream, level))
-        found += [1, verdict in (FAILS if true else HOLDS), verdict in OPEN]
+        found += [1, verdict in (FAILS if true else HOLDS) or verdict == "mixed", verdict in OPEN]
     return found
 
 

@@ -1,6 +1,7 @@
 """What counts for a claim about runs and what against it, case by case."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from invented import Draw, Means, World, cell, check, decided, factors_of, found
 from tensorldp_papers.run.cell import AnyCell
 
 Case = tuple[str, list[AnyCell], Means, str, str]  # claims, cells with their means, the verdict and words that tell why
-HOLDS, FAILS, OPEN, LACKING = "holds with a condition", "not reproduced", "undecided", "not run"
+HOLDS, FAILS, OPEN, LACKING, MIXED = "holds with a condition", "not reproduced", "undecided", "not run", "mixed"
 
 # TLDP: Figure 2 on CIFAR-10 and SVHN, of which CIFAR-10 alone is at hand
 TLDP_CASES: list[Case] = [
@@ -79,7 +80,8 @@ def of_records(few: float, free: float, whole: float) -> Means:
 
 PLDP_CASES: list[Case] = [
     # fewer rounds decide words but not numbers, nor chance
-    ("P12 P15", t.federated(rounds=20), t.BEST, HOLDS, ""),
+    ("P15", t.federated(rounds=20), t.BEST, HOLDS, ""),
+    ("P12", t.federated(rounds=20), t.BEST, OPEN, "0.03, which shows nothing"),  # they hide a gap
     ("P13 P16", t.federated(rounds=20), t.BEST, LACKING, "the paper runs have 20, after which the accuracy is 0.9"),
     ("P11 P12 P15 P22", t.federated(rounds=20, centre="global"), t.unless_free(0.1, 0.95), OPEN, "20 of 50 rounds"),
     # on fewer records chance counts only if it is so on all
@@ -89,8 +91,12 @@ PLDP_CASES: list[Case] = [
     (ACCURACIES, WHOLE, of_records(0.1, 0.3, 0.1), OPEN, RECORDS),  # they do not suffice for learning at all
     (ACCURACIES, FEW, t.unless_free(0.1, 0.95), OPEN, RECORDS),
     # what holds on fewer records says so, and a lower accuracy than printed is undecided
-    (ACCURACIES, FEW, t.BEST, HOLDS, RECORDS),
+    ("P13 P15 P16 P22", FEW, t.BEST, HOLDS, RECORDS),
+    ("P11 P12", FEW, t.BEST, OPEN, RECORDS),  # that a difference is small is no harder for them
     ("P13 P16", FEW, t.unless_free(0.5, 0.95), OPEN, RECORDS),
+    # of a relatively high accuracy the opposite alone can be shown
+    ("P23", WHOLE, of_records(0.1, 0.95, 0.1), FAILS, "e2 with t1 on 60,000 records"),
+    ("P23", WHOLE, t.BEST, "not checkable", "no number says"),
     # digits do not decide the figures on images, but bytes are the same on any data
     (f"{ACCURACIES} P14 P24", t.federated("digits"), t.BEST, LACKING, "mnist"),
     ("P10", t.federated("digits"), t.BEST, HOLDS, "MB"),
@@ -163,9 +169,10 @@ def udn_beside_idn(few: float, many: float) -> Means:
 TVG_CASES: list[Case] = [
     # a network in the place of the paper's does not count against it
     ("V23", figure4("lenet_tanh"), true_on("mnist", "cifar10"), HOLDS, ""),
-    ("V23", figure4("lenet_tanh"), true_on("mnist"), HOLDS, ""),  # of another network it says nothing
-    ("V23", figure4("lenet_tanh"), true_on("cifar10"), FAILS, ""),
-    ("V23", figure4(), true_on("mnist"), FAILS, ""),
+    ("V23", figure4("lenet_tanh"), true_on("mnist"), MIXED, "against it: "),  # nor does it protect it
+    ("V23", figure4("lenet_tanh"), true_on("cifar10"), MIXED, "for it: "),
+    ("V23", figure4(), true_on("mnist"), MIXED, ""),
+    ("V23", figure4(), true_on(), FAILS, ""),
     ("V23", figure4("lenet_tanh", "lenet"), true_on(), OPEN, ""),
     # the paper does not say whether its bodies were trained: either will do, and untrained ones alone refute nothing
     ("V22", BODIES, bodies(t.ORDER, t.REVERSED), HOLDS, "cifar10, svhn, imdb not run"),
@@ -178,10 +185,10 @@ TVG_CASES: list[Case] = [
     ("V34", ADULT, at_five(0.79, 0.83, 0.81), HOLDS, "all at chance below epsilon 5 on adult"),
     ("V34", ADULT, at_five(0.81, 0.83, 0.79), FAILS, ""),
     ("V34", ADULT, at_five(0.76, 0.61, 0.62), OPEN, "both at chance"),
-    # an order has the longest runs that both of its mechanisms have
+    # an order has to hold for short runs and for long ones, which have other epsilons
     ("V40", STEPS, udn_beside_idn(0.6, 0.6), OPEN, "1,000 of 28,125 steps"),
     ("V40", MORE_STEPS, udn_beside_idn(0.78, 0.6), OPEN, "3,136 x 512"),  # not the network of Table II
-    ("V40", MORE_STEPS, udn_beside_idn(0.6, 0.78), HOLDS, "1,000 of 28,125 steps"),
+    ("V40", MORE_STEPS, udn_beside_idn(0.6, 0.78), OPEN, "1,000 of 28,125 steps"),
     # digits do not decide the figures
     (" ".join(t.TVG_TRUTHS), grid_of("tvg_testing", "digits", t.FEATURES, [1], unit="batch"), true_on(), LACKING, ""),
 ]
@@ -213,10 +220,25 @@ def rising(late: float) -> Means:
 
 
 LOW = t.networks(0.8)
+OFTEN = [replace(c, seeds=tuple(range(10))) for c in t.PAPERS]
+
+
+def released(c: AnyCell) -> dict[Any, Any]:
+    """Table 2's accuracies on released test strings alone."""
+    return {**but(LOW)(c), "accuracy_perturbed_test": t.as_printed(c)["accuracy"]}
+
+
+def but_printed(other: Means, **more: Any) -> Means:
+    """Table 2's accuracies, but for what another function says of some networks."""
+    return lambda c: {**t.as_printed(c), **other(c), **more}
+
+
 LATENT_CASES: list[Case] = [
     # what no classifier can learn with the coins of Eq. 6 at eps = 0.5 is a condition
-    ("A11 A14 A16 A17", t.PAPERS, t.networks(), "reproduced", ""),
-    ("A12 A13", t.PAPERS, t.networks(), HOLDS, "with the coins of Eq. 7"),
+    ("A11 A16 A17", t.PAPERS, t.networks(), "reproduced", ""),
+    ("A12 A13 A14", OFTEN, t.as_printed, HOLDS, "with the coins of Eq. 7"),
+    ("A12 A13", t.PAPERS, t.networks(0.99), FAILS, "single runs within"),  # a printed value is met from both sides
+    ("A14", t.PAPERS, t.networks(train=0.993), MIXED, "against it: training accuracy on cifar10"),
     ("A24", t.PAPERS, t.networks(cnn=0.8), HOLDS, "with the coins of Eq. 7"),
     ("A22 A23 A24", t.PAPERS, t.networks(), FAILS, ""),
     # a smaller run decides nothing against the paper
@@ -224,6 +246,7 @@ LATENT_CASES: list[Case] = [
     ("A12", t.trained(limit=6_000), LOW, OPEN, "mnist: 6,000 of 60,000 training records"),
     ("A12", t.trained(width=32), LOW, OPEN, "mnist: a width of 32, not 64"),
     ("A12", t.trained(epochs=4), LOW, OPEN, "mnist: 4 of 50 epochs"),
+    ("A12", t.trained(epochs=4), t.as_printed, OPEN, "which shows nothing"),
     # but where the verdict rests on other runs, or its score had stopped rising
     ("A12", t.trained(lambda c: t.reading(c) == "A", limit=6_000), LOW, FAILS, "with reading B"),
     ("A22", t.trained(lambda c: c.dataset == "mnist", width=32), but(lost_on_cifar10), FAILS, "cifar10"),
@@ -233,10 +256,10 @@ LATENT_CASES: list[Case] = [
     ("A16", t.PAPERS, but(chance), OPEN, "no better than the same networks on permuted labels"),
     ("A12", t.PAPERS, but(chance), FAILS, "on permuted labels 0.3"),
     # networks that learned from altered images stand for the paper's
-    ("A13", t.PAPERS, but(lost_without_altered_images), HOLDS, "reading B and altered images at eps 2"),
-    # another draw of the untrained body excuses a near miss, and Table 2 may be of released test strings
-    ("A12", t.PAPERS, t.networks(0.94), OPEN, "short with our draws of the body, which the paper does not train"),
-    ("A12", t.PAPERS, but(LOW, accuracy_perturbed_test=0.97), HOLDS, "accuracy on released test images with reading B"),
+    ("A13", OFTEN, but_printed(lost_without_altered_images), HOLDS, "reading B and altered images at eps 2"),
+    # a near miss is one, and Table 2 may be of released test strings
+    ("A12", t.PAPERS, t.networks(0.94), FAILS, "(printed 0.9634, single runs within"),
+    ("A12", OFTEN, released, HOLDS, "accuracy on released test images with reading B"),
 ]
 
 
@@ -282,14 +305,12 @@ def test_slopes_are_of_the_seeds_that_every_epsilon_has() -> None:
     assert "over 3 seeds" in slopes(9)[1]
 
 
-@pytest.mark.parametrize(("epsilons", "expected"), [(t.TVG_EPSILONS[-3:], OPEN), (t.TVG_EPSILONS, FAILS)])
-def test_a_slope_over_fewer_epsilons_than_the_figure_has_refutes_nothing(
-    epsilons: tuple[float, ...], expected: str
-) -> None:
+@pytest.mark.parametrize("epsilons", [t.TVG_EPSILONS[-3:], t.TVG_EPSILONS])
+def test_fewer_epsilons_than_the_figure_has_protect_no_claim(epsilons: tuple[float, ...]) -> None:
     own = ("optimized", "mvg", "udn", "idn")
     cells = grid_of("tvg_sgd", "adult", own, epsilons, model="mlp_12", training={"steps": 7631})
     falling = t.at(lambda n, e: 0.84 - 0.01 * math.log10(e) if n == "optimized" else 0.79 + 0.01 * math.log10(e))
-    assert decided("V33", World(cells, falling).draw(5, noise=0.0005)) == expected
+    assert decided("V33", World(cells, falling).draw(5, noise=0.0005)) == FAILS
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from tensorldp_papers.run.cell import AnyCell
 
 F1 = "weighted_f1"
 # claims that no run of ours can refute, as all of them differ from the source's in one setting
-WEAK = "T42 T43 T44 T45 T46 T47 T48 T49 T50 T57 T60 T61 V22 V31 V32 V35 V38 V41 V42"
+WEAK = "A27 T42 T43 T44 T45 T46 T47 T48 T49 T50 T57 T60 T61 V22 V31 V32 V35 V38 V41 V42"
 
 
 def scored(value: Callable[[AnyCell], float]) -> Means:
@@ -68,7 +68,8 @@ def bodies(*endings: str) -> list[AnyCell]:
 
 
 def type3(*datasets: str, model: str = "mobilenet_v2") -> list[AnyCell]:
-    arms = [grid_of("tldp_type3", datasets, ALL, (10, 100, 200, 500), model=model, where=w) for w in ("user", "server")]
+    place = "tldp_type3", datasets, ALL, (10, 100, 200, 500)
+    arms = [grid_of(*place, model=model, where=w, training={"rounds": 50}) for w in ("user", "server")]
     return [c for arm in arms for c in arm]
 
 
@@ -97,6 +98,12 @@ def _subspaces() -> list[AnyCell]:
     return [*known, *grid_of(*place, ["idn"], (1, 100, 1e4), subspace="identity", **arm)]
 
 
+def _fluctuating(gaussian: float) -> Means:
+    """Scores of which IDN's change from one epsilon to another."""
+    low = {**GOOD, "gaussian": gaussian}
+    return at(lambda name, e: low.get(name, 0.15 if (name, e) == ("idn", 5) else 0.1))
+
+
 def _with_subspace(gain: float) -> Means:
     return scored(lambda c: 0.6 + gain * (c.mechanism == "idn" and "subspace=identity" not in c.variant))
 
@@ -105,7 +112,6 @@ def _bodies(tanh: float) -> Means:
     return scored(lambda c: tanh if "tanh" in c.variant else 0.75)
 
 
-_WEIGHTED = type1("mnist", more=("tldp-l-w",))
 _IMDB, _DARKNET = type3("imdb", model="bilstm"), type3("darknet", model="fcn")
 _SLOPES = [*type1(epsilons=(0.5, 2, 5)), *type2()]
 
@@ -114,12 +120,11 @@ TLDP_TRUTHS = {
     "T35": Truth(type1("mnist"), by(GOOD), by({"none": 0.95}, 0.7)),
     "T36": Truth(type1("svhn"), by(GOOD), by({"none": 0.95}, 0.7)),
     "T37": Truth(type1("cifar10"), by({}, 0.72), by({}, 0.5)),
-    "T38": Truth(_WEIGHTED, by({}, 0.8), by({"tldp-l-w": 0.7}, 0.8)),
     "T40": Truth(type1(), by({"tldp-g": 0.85}, 0.8), by({"tldp-g": 0.75}, 0.8)),
     "T41": Truth(type1(), by(GOOD), by(GOOD, 0.85)),
     "T42": Truth(type2("mnist"), by({}, 0.8), by({}, 0.6)),
     "T43": Truth(type2("cifar10", "svhn"), by({}, 0.4), by({}, 0.6)),
-    "T44": Truth(type2(), by(GOOD), by({**GOOD, "gaussian": 0.6})),
+    "T44": Truth(type2(), _fluctuating(0.1), _fluctuating(0.6)),
     "T45": Truth(_SLOPES, _slopes(0.3, 0.1, 0.05), _slopes(0.1, 0.3, -0.05)),
     "T46": Truth(type3(*TWO), at(lambda n, e: 0.95 if n == "none" or e > 100 else 0.3), by({"none": 0.95}, 0.94)),
     "T47": Truth(type3(*TWO), _l_ahead({100: 0.2}), _l_ahead({10: -0.2, 100: -0.2, 200: -0.2, 500: -0.3})),
@@ -264,13 +269,17 @@ SGD = [
 ]
 
 
-def features(study: str, epsilons: Iterable[float] = LARGE) -> list[AnyCell]:
+def features(study: str, epsilons: Iterable[float] = LARGE, also: Iterable[str] = ()) -> list[AnyCell]:
     more = {"imdb": ["matrix"]}
     return [
         c
         for name, model in NETWORKS.items()
-        for c in grid_of(study, name, (*FEATURES, *more.get(name, [])), epsilons, model=model, unit="batch")
+        for c in grid_of(study, name, (*FEATURES, *more.get(name, []), *also), epsilons, model=model, unit="batch")
     ]
+
+
+def _by_type(sgd: dict[str, float], features: dict[str, float]) -> Means:
+    return scored(lambda c: {"none": 0.95, **(sgd if c.study == "tvg_sgd" else features)}[c.mechanism])
 
 
 def _rising(slope: float) -> Means:
@@ -291,6 +300,7 @@ CTG_ORDER = {"idn": 1.0, "udn": 30.0, "matrix": 100.0, "gaussian-per-element": 1
 CTG_REVERSED = {"jl": 1.0, "mvg": 30.0, "matrix": 100.0, "gaussian-per-element": 1e4, "udn": 1e5, "idn": 1e8}
 FAR = {"none": 0.95, "optimized": 0.9, "idn": 0.89, "udn": 0.86, "mvg": 0.8, "matrix": 0.83}
 _TRAIN, _TEST = features("tvg_features"), features("tvg_testing")
+_TIGHT = [c for study in ("tvg_features", "tvg_testing") for c in features(study, also=["gaussian-analytic"])]
 _TRAIN_WIDE, _TEST_WIDE = features("tvg_features", PAPER), features("tvg_testing", PAPER)
 _FINE = features("tvg_features", [factor * e for factor in (1, 2, 5) for e in PAPER])
 _STEADY, _UNSTEADY = ({"tvg_testing": a, "tvg_features": b} for a, b in ((0.005, 0.05), (0.05, 0.005)))
@@ -312,7 +322,8 @@ TVG_TRUTHS = {
     "V36": Truth(_TEST, at(lambda n, e: 0.9 - (0.2 if n == "matrix" and e < 1e6 else 0)), by({"idn": 0.7}, 0.9)),
     "V37": Truth(_TEST, by(ORDER), by(REVERSED)),
     "V38": Truth([*_TEST, *_TRAIN], _idn_ahead(0.2, 0.05), _idn_ahead(0.05, 0.2)),
-    "V39": Truth([*_TEST, *_TRAIN], by(ORDER), by(REVERSED)),
+    "V39": Truth(_TIGHT, by({**ORDER, "gaussian-analytic": 0.7}), by({**ORDER, "gaussian-analytic": 0.99})),
+    "V44": Truth([*SGD, *_TEST, *_TRAIN], _by_type(FAR, ORDER), _by_type({**REVERSED, "optimized": 0.6}, REVERSED)),
     # of the spread over seeds: a standard deviation of 0.02 is the limit
     "V30": Truth(_TEST_WIDE, by(ORDER), by(ORDER), (0.01, 0.06)),
     "V41": Truth([*_TEST_WIDE, *_TRAIN_WIDE], by(ORDER), by(ORDER), (_STEADY, _UNSTEADY)),
@@ -350,12 +361,35 @@ def networks(
     return means
 
 
+TABLE2 = {
+    ("mnist", "2"): (0.9634, 0.9923),
+    ("mnist", "0.5"): (0.9626, 0.9942),
+    ("cifar10", "2"): (0.9173, 0.9562),
+    ("cifar10", "0.5"): (0.9147, 0.9577),
+}
+# with how many seeds a claim holds: of single runs three say too little
+SEEDS = {"A12": 10, "A13": 10}
+
+
+def as_printed(c: AnyCell) -> dict[Any, Any]:
+    """Table 2's accuracies in testing and in training."""
+    accuracy, train = TABLE2.get((c.dataset, c.epsilon), (0.9, 0.9))
+    return dict(networks(accuracy, train=train)(c))
+
+
+def _by_epoch(*accuracies: float) -> Means:
+    marks = {("accuracy_by_epoch", epoch): value for epoch, value in enumerate(accuracies, 1)}
+    return lambda c: {**networks()(c), "accuracy": accuracies[-1], **marks}
+
+
 PAPERS = trained()
 LATENT_TRUTHS = {
     "A11": Truth(PAPERS, networks(), networks(cnn=0.7)),
-    "A12": Truth(PAPERS, networks(), networks(0.8)),
-    "A13": Truth(PAPERS, networks(), networks(0.8)),
-    "A14": Truth(PAPERS, networks(train=0.999), networks(train=0.8)),
+    "A12": Truth(PAPERS, as_printed, networks(0.8)),
+    "A13": Truth(PAPERS, as_printed, networks(0.8)),
+    "A14": Truth(PAPERS, as_printed, networks(train=0.8)),
+    "A27": Truth(trained(epochs=4), _by_epoch(0.8, 0.95, 0.95, 0.95), _by_epoch(0.5, 0.6, 0.7, 0.8)),
+    "A28": Truth(PAPERS, networks(0.93, train=0.97), networks(0.8)),
     "A16": Truth(PAPERS, networks(), networks(0.5, slope=0.05)),
     "A17": Truth(PAPERS, networks(bits=0.97, train=0.995), networks(bits=0.8)),
     "A22": Truth(PAPERS, networks(cnn=0.7, bits=0.8), networks(cnn=0.8, bits=0.7)),

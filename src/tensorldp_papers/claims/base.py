@@ -16,12 +16,17 @@ from tensorldp_papers.claims.registry import CLAIMS, KINDS, listed
 Verdict = Literal[
     "reproduced",
     "holds with a condition",
+    "mixed",
     "not reproduced",
     "refuted",
     "undecided",
     "not run at this scale",
     "not checkable",
 ]
+
+
+ConditionKind = Literal["restriction", "reading", "slip"]
+"""What the condition of a claim is: a restriction of it, one reading of its words, or a slip that the source mends."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,7 @@ class Finding:
         evidence: a test, a file of the results or a function of the library; the runs used are added by themselves.
         condition: what a claim needs to hold; the table has it only for claims that hold.
         wanted: what would decide a claim whose `holds` is None; empty where nothing could.
+        mixed: whether some of what the claim speaks of has what it says, and some the opposite; `holds` is None then.
     """
 
     holds: bool | None
@@ -68,6 +74,7 @@ class Finding:
     evidence: str = ""
     condition: str = ""
     wanted: str = ""
+    mixed: bool = False
 
 
 Check = Callable[[Evidence], Finding]
@@ -82,9 +89,12 @@ class Registered:
     claim: Claim
     check: Check
     expected: str
+    condition_is: ConditionKind = "restriction"
 
 
-def claim(statement: str | Claim, *, expected: str, **options: Any) -> Callable[[AnyCheck], AnyCheck]:
+def claim(
+    statement: str | Claim, *, expected: str, condition_is: ConditionKind = "restriction", **options: Any
+) -> Callable[[AnyCheck], AnyCheck]:
     """Register the check of a claim; use as a decorator.
 
     A check takes the `Evidence`, or nothing if it reads no results: then a process computes its finding once.
@@ -92,6 +102,7 @@ def claim(statement: str | Claim, *, expected: str, **options: Any) -> Callable[
     Args:
         statement: the id of a line of a claims.csv, or from outside the package the whole `Claim`.
         expected: what the results would show if the claim holds, in words of the claims table.
+        condition_is: what the condition under which it may hold is.
         options: what a check of several claims gets for this one.
 
     Raises:
@@ -102,7 +113,7 @@ def claim(statement: str | Claim, *, expected: str, **options: Any) -> Callable[
     about = _listed()[statement] if isinstance(statement, str) else statement
 
     def register(check: AnyCheck) -> AnyCheck:
-        CLAIMS.add(about.id, Registered(about, _of_evidence(check, options), expected), check.__module__)
+        CLAIMS.add(about.id, Registered(about, _of_evidence(check, options), expected, condition_is), check.__module__)
         return check
 
     return register
@@ -145,6 +156,8 @@ def load_checks() -> dict[str, Registered]:
 
 def verdict(claim: Claim, finding: Finding) -> Verdict:
     """A finding in the words of the table: a theorem that fails is refuted, a measurement is not reproduced."""
+    if finding.mixed:
+        return "mixed"
     if finding.holds is None:
         return "undecided" if finding.wanted else "not checkable"
     if finding.holds:

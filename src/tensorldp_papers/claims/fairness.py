@@ -1,10 +1,11 @@
 """What counts as a source's run, and what makes a run of ours too weak to decide: one rule for the five sources.
 
 *Which runs.* A run counts as the source's if it has its network, its training records, its length and its settings
-(`PRINTED`). One that falls short in any of these is weak (`shortfall`): what holds for it supports a claim, with the
-shortfall as a condition, and what does not hold for it decides nothing (`statements.Between.weak`, `weakly`). A shorter
-run still counts as the source's where its score had stopped rising (`settled`). What a source does not say is no
-shortfall, but where it may change a result the claim says so itself.
+(`PRINTED`). One that falls short in any of these is weak (`shortfall`): what holds for it supports a claim that the
+shortfall makes harder, with the shortfall as a condition, and what does not hold for it refutes nothing by itself
+(`statements.Between.weak`, `weakly`). Fewer epsilons than a figure has are no shortfall: each is like the source's. A
+shorter run still counts as the source's where its score had stopped rising (`settled`). What a source does not say is
+no shortfall, but where it may change a result the claim says so itself.
 
 *Chance.* Networks that learned nothing say nothing about an order: where both of two are at chance (`at_chance`), their
 comparison is undecidable (`Scores.gap`).
@@ -32,13 +33,14 @@ from tensorldp_papers.claims.base import Finding, NotRun
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.statements import (
     ALPHA,
-    AllOf,
-    Alternative,
+    DIFFERENCE,
+    NOWHERE,
     AnyOf,
     Between,
     Estimate,
     Statement,
     estimate,
+    joined,
     minus,
     per_epsilon,
     per_seed,
@@ -74,7 +76,8 @@ IMBALANCE = 0.05  # TLDP's F1: what imbalance and a lucky guess of labels add
 ERRORS = 0.03  # TVG: two standard errors on 1,000 test records, three on Adult's 16,281 being 0.01
 DRAWS = 0.1  # LATENT: more than two standard deviations of networks that learned nothing
 _MOBILENET = ("mobilenet_v2",)
-# TVG's text has 5 x 5 x 6 weights in the first layer, as ours; its Table II a largest gradient that no such LeNet has
+# TVG's text has 5 x 5 x 6 weights in the first layer, its Table II a largest gradient of 3,136 x 512: both fit 5 x 5 x
+# 6, pool, 5 x 5 x 64, pool, 3,136 x 512. Ours has 120 x 400.
 LENET = "a LeNet with a gradient of 3,136 x 512"
 PRINTED: dict[tuple[str, ...], Printed] = {  # by study and data set, and by network where the source has several
     # TLDP 5.1.1, Tables 2 to 4
@@ -114,6 +117,7 @@ PRINTED: dict[tuple[str, ...], Printed] = {  # by study and data set, and by net
 }
 LENGTHS = ("epochs", "rounds", "steps")
 _NOT_RUN = "not run"
+DIFFERS = ("range", "body")  # settings that differ from the source's, but make a run neither weaker nor stronger
 DELTA = ("tldp_type2", "tldp_type3")  # where Tables 3 and 4 print Delta = 256 and tanh or clipping gives a range of 2
 RANGES = {"imdb": 400_001}  # Table 4's Delta, where it is not 256
 SIMPLER = {  # parts that are another task, or that have less of each record
@@ -173,6 +177,11 @@ def shortfall(cells: Iterable[AnyCell], *, settled: bool = False) -> str:
     return f"{name}: {', '.join(text for _, text in least.values())}" if least else ""
 
 
+def pulls(cells: Iterable[AnyCell]) -> bool:
+    """Whether cells fall short in something that makes them weaker, and not only in a setting that differs."""
+    return any(kind not in DIFFERS for cell in cells for kind, _, _ in _shortfalls(cell))
+
+
 def _shortfalls(cell: AnyCell) -> Iterable[tuple[str, float, str]]:
     """What a cell lacks: the kind, which share of the source's it has, and in words."""
     factors = variant_factors(cell.variant)
@@ -198,31 +207,36 @@ def _shortfalls(cell: AnyCell) -> Iterable[tuple[str, float, str]]:
             yield setting, made / least, text if setting in LENGTHS else f"a {setting} of {made:,}, not {least:,}"
 
 
-def settled(evidence: Evidence, study: str, metric: str, **arm: Any) -> bool:
-    """Whether a score rose by less than `FLAT` in the second half of an arm's training, on average over its epsilons.
+def late_gain(evidence: Evidence, study: str, metric: str, **arm: Any) -> Between | None:
+    """That a score rose by less than `FLAT` in the second half of an arm's training, on average over its epsilons.
 
-    Where the score was not recorded during training, it is taken not to have settled.
+    None where the score was not recorded after several epochs.
     """
-    rows = evidence.rows(study, **arm)
     try:
-        marks = evidence.by_mark(rows, metric, "epoch")
+        marks = evidence.by_mark(evidence.rows(study, **arm), metric, "epoch")
     except NotRun:
-        return False
-    middle = marks.columns[(len(marks.columns) - 1) // 2]
-    gain = minus(estimate(marks[marks.columns[-1]]), estimate(marks[middle]))
-    return len(marks.columns) > 1 and Between("gain", gain, high=FLAT).decide() is True
+        return None
+    if len(marks.columns) < 2:
+        return None
+    middle, last = marks.columns[(len(marks.columns) - 1) // 2], marks.columns[-1]
+    gain = minus(estimate(marks[last]), estimate(marks[middle]))
+    return Between(f"rise of {metric} from epoch {middle} to {last}", gain, high=FLAT)
+
+
+def settled(evidence: Evidence, study: str, metric: str, **arm: Any) -> bool:
+    """Whether a score had stopped rising; where it was not recorded during training, it is taken not to have."""
+    late = late_gain(evidence, study, metric, **arm)
+    return late is not None and late.decide() is True
 
 
 def weakly(statement: Statement, weak: str) -> Statement:
     """The statement with this weakness added to each of its comparisons."""
-    if not weak:
-        return statement
-    if isinstance(statement, Between):
-        return replace(statement, weak="; ".join(filter(None, [statement.weak, weak])))
-    if isinstance(statement, Alternative):
-        return replace(statement, part=weakly(statement.part, weak))
-    assert isinstance(statement, (AllOf, AnyOf))
-    return replace(statement, parts=[weakly(part, weak) for part in statement.parts])
+    return statement.mapped(lambda leaf: replace(leaf, weak=joined([leaf.weak, weak])))
+
+
+def about(statement: Statement, dataset: str) -> Statement:
+    """The statement with this data set as that of each of its comparisons."""
+    return statement.mapped(lambda leaf: replace(leaf, dataset=dataset))
 
 
 def not_run(names: Iterable[str], present: Iterable[str]) -> str:
@@ -240,7 +254,7 @@ def best_of(options: Mapping[Name, Statement]) -> tuple[Statement, list[Name]]:
 
 
 def in_best_view(evidence: Evidence, views: Iterable[Callable[[AnyCell], bool]], check: Check) -> Finding:
-    """The finding of a check in the first of some views of the results in which it holds, else in the first that can.
+    """The finding of a check in the first view of the results in which it holds, else is mixed, else can be decided.
 
     A view is which cells count. Those in which the check examines something else share the chance of a wrong yes. Of
     several in which it holds, the first with the fewest data sets that were not run counts.
@@ -262,6 +276,7 @@ def in_best_view(evidence: Evidence, views: Iterable[Callable[[AnyCell], bool]],
         tried = [(attempt(view), view) for view in (evidence.only(keep, ways) for keep in keeps)]
     findings = [(one, view) for one, view in tried if isinstance(one, Finding)]
     holding = [(one, view) for one, view in findings if one.holds]
+    holding = holding or [(one, view) for one, view in findings if one.mixed]
     best, view = min(holding, key=lambda pair: _absent(pair[0]), default=(findings or tried)[0])
     evidence.used += [name for name in view.used if name not in evidence.used]
     if isinstance(best, NotRun):
@@ -300,6 +315,7 @@ class Scores:
         ways: how many choices of runs a claim is tried on, including this one.
         sign: the word or sign between the two mechanisms of a difference.
         all_epsilons: whether differences cover all epsilons, not only those at which one is above chance.
+        pulls: whether the runs are weaker, and do not only differ in a setting.
     """
 
     study: str
@@ -310,6 +326,7 @@ class Scores:
     ways: int = 1
     sign: str = "-"
     all_epsilons: bool = False
+    pulls: bool = True
 
     @cached_property
     def _datasets(self) -> list[str]:
@@ -345,10 +362,16 @@ class Scores:
         return {epsilon for epsilon, value in self.points(mechanism, form).items() if value.mean > limit}
 
     def statement(
-        self, name: str, value: Estimate, low: float = -np.inf, high: float = np.inf, undecidable: str = ""
+        self,
+        name: str,
+        value: Estimate,
+        low: float = -np.inf,
+        high: float = np.inf,
+        undecidable: str = "",
+        pulled: float = DIFFERENCE,
     ) -> Between:
-        """A comparison of these runs, as weak as they are."""
-        return Between(name, value, low, high, undecidable, self.weak)
+        """A comparison of these runs, as weak as they are; `pulled` is as in `Between`."""
+        return Between(name, value, low, high, undecidable, self.weak, self.dataset, pulled if self.pulls else NOWHERE)
 
     def gap(
         self,

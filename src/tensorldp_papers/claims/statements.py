@@ -11,18 +11,24 @@ looked at with the first 3, 5, 10, 20 and 40 seeds and with no other numbers, an
 (`LOOKS`): whenever a run stops, the chance of a wrong verdict over all looks so far is at most the sum of these parts.
 Seeds beyond the last look that is complete wait for the next one.
 
-*Weak runs.* A run that is weaker than the source's (`Between.weak`, from `fairness`) may support a claim and never
-refutes it. Where some comparisons use runs like the source's, those of weak runs that do not agree are left out. Where
-all are weak, those between networks at chance are left out, as if these had not been run, if others can be decided.
+*Weak runs.* A run that is weaker than the source's (`Between.weak`, from `fairness`) supports what its weakness makes
+harder, and nothing that it makes easier: fewer epochs do not show that a score stays low. It never refutes a claim by
+itself. Where some comparisons use runs like the source's, those of weak runs that agree without showing anything are
+left out, and told.
+Where all are weak, those between networks at chance are left out, as if these had not been run, if others can be
+decided.
+
+*Mixed.* A weak run whose mean disagrees is never left out: the claim is undecided, at best. Where one data set that was
+run has what the claim says, and another one has the opposite, the claim is mixed, with the numbers of both.
 """
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, Self
 
 import numpy as np
 import pandas as pd
@@ -69,8 +75,48 @@ ALPHA = 0.05  # the usual level
 # of ALPHA what each look spends, by its number of seeds: most at the first, where an interval of Student's is widest
 LOOKS = {3: 0.6, 5: 0.2, 10: 0.1, 20: 0.05, 40: 0.05}
 LEAST_SEEDS = min(LOOKS)  # two have one degree of freedom: an interval of thirteen standard errors to each side
-DECIDED = ("reproduced", "holds with a condition", "not reproduced", "refuted")
+DECIDED = ("reproduced", "holds with a condition", "mixed", "not reproduced", "refuted")
 SHOWN = 4  # comparisons that a text lists
+# what fewer records and epochs pull such a number towards; a setting that only differs pulls nowhere
+SCORE, DIFFERENCE, SPREAD, NOWHERE = -math.inf, 0.0, math.inf, math.nan
+
+
+class Limit(float):
+    """A limit that is ours, since the source has a word where a check needs a number.
+
+    Attributes:
+        word: the source's word.
+        ours: the number that stands for it.
+        base, sign: the limit is base + sign times that number.
+    """
+
+    word: str
+    ours: float
+    base: float
+    sign: int
+
+    def __new__(cls, ours: float, word: str, base: float = 0.0, sign: int = 1) -> Limit:
+        made = super().__new__(cls, base + sign * ours)
+        made.word, made.ours, made.base, made.sign = word, ours, base, sign
+        return made
+
+    def of(self, ours: float) -> Limit:
+        """The limit with another number for the word."""
+        return Limit(ours, self.word, self.base, self.sign)
+
+    def __neg__(self) -> Limit:
+        return Limit(self.ours, self.word, -self.base, -self.sign)
+
+    def __add__(self, other: float) -> Limit:
+        return Limit(self.ours, self.word, self.base + other, self.sign)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: float) -> Limit:
+        return self + -other
+
+    def __rsub__(self, other: float) -> Limit:
+        return -self + other
 
 
 def wrong_by_chance(claims: pd.DataFrame) -> float:
@@ -184,13 +230,22 @@ class Statement(Protocol):
     """Something that seeds decide, or do not."""
 
     def decide(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool | None:
-        """Whether it holds; None if undecided at these chances of a wrong yes and a wrong no."""
+        """Whether it holds; None if undecided at these chances of a wrong yes and a wrong no, and where it is mixed."""
+
+    def fails(self, against_it: float = ALPHA) -> bool:
+        """Whether the runs contradict it, however weak they are."""
+
+    def mixed(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool:
+        """Whether one data set has what it says and another one the opposite."""
 
     def leaves(self) -> list[Between]:
         """The comparisons in it."""
 
-    def telling(self) -> list[Between]:
-        """The comparisons that decide it; among alternatives, the best one."""
+    def telling(self, for_it: float = ALPHA, against_it: float = ALPHA) -> list[Told]:
+        """The comparisons that decide it; among alternatives, those of the best one."""
+
+    def mapped(self, change: Callable[[Between], Between]) -> Statement:
+        """The statement with each of its comparisons changed."""
 
 
 @dataclass(frozen=True)
@@ -200,9 +255,12 @@ class Between:
     Attributes:
         name: what is averaged, in words.
         value: its estimate.
-        low, high: the limits that the source sets.
+        low, high: the limits that the source sets, or ours (`Limit`).
         undecidable: why it decides nothing, whatever the seeds (both at chance); empty as a rule.
         weak: how the runs behind it are weaker than the source's, see `fairness`; empty if they are not.
+        dataset: the data set that it is about; empty if it is about none or several.
+        pulled: what a weaker run pulls the mean towards: a `SCORE` down, a `DIFFERENCE` to 0, a `SPREAD` over seeds up,
+            and a setting that only differs `NOWHERE`.
     """
 
     name: str
@@ -211,27 +269,48 @@ class Between:
     high: float = math.inf
     undecidable: str = ""
     weak: str = ""
+    dataset: str = ""
+    pulled: float = DIFFERENCE
 
     def decide(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool | None:
-        if self.undecidable or self.value.seeds < LEAST_SEEDS:
-            return None
-        mean, yes = self.value.mean, self.value.half(for_it)
-        if self.low < mean - yes and mean + yes < self.high:
-            return True
+        if self.holds(for_it):
+            return True if not self.weak or self._is_harder(for_it) else None
         return False if self.fails(against_it) and not self.weak else None
 
+    def holds(self, for_it: float = ALPHA) -> bool:
+        """Whether the mean lies inside, however weak the runs are."""
+        if self._is_silent():
+            return False
+        mean, yes = self.value.mean, self.value.half(for_it)
+        return self.low < mean - yes and mean + yes < self.high
+
     def fails(self, against_it: float = ALPHA) -> bool:
-        """Whether the mean lies outside, however weak the runs are."""
-        if self.undecidable or self.value.seeds < LEAST_SEEDS:
+        if self._is_silent():
             return False
         mean, no = self.value.mean, self.value.half(against_it)
         return mean + no < self.low or mean - no > self.high
 
+    def _is_harder(self, for_it: float) -> bool:
+        """Whether a run like the source's, which lies further from what weakness pulls towards, would hold as well."""
+        mean, half = self.value.mean, self.value.half(for_it)
+        if math.isnan(self.pulled) or mean - half > self.pulled:
+            return math.isnan(self.pulled) or self.high == math.inf
+        return mean + half < self.pulled and self.low == -math.inf
+
+    def mixed(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool:
+        return False
+
+    def _is_silent(self) -> bool:
+        return bool(self.undecidable) or self.value.seeds < LEAST_SEEDS
+
     def leaves(self) -> list[Between]:
         return [self]
 
-    def telling(self) -> list[Between]:
-        return [self]
+    def telling(self, for_it: float = ALPHA, against_it: float = ALPHA) -> list[Told]:
+        return [Told(self, for_it, against_it)]
+
+    def mapped(self, change: Callable[[Between], Between]) -> Between:
+        return change(self)
 
     def slack(self) -> float:
         """How far inside the limits the mean lies, in standard errors; negative outside."""
@@ -240,19 +319,20 @@ class Between:
             return distance
         return distance / self.value.error if self.value.error > 0 else math.copysign(math.inf, distance)
 
-    def wanted(self, parts: int = 1) -> str:
-        """What would decide it."""
+    def wanted(self, for_it: float = ALPHA, against_it: float = ALPHA) -> str:
+        """What would decide it at these chances of a wrong yes and a wrong no."""
         if self.undecidable:
             return f"{self.name}: {self.undecidable}"
         if self.value.seeds < LEAST_SEEDS:
             made = "one seed was run" if self.value.seeds == 1 else f"{self.value.seeds} seeds were run"
             return f"{self.name}: {made}, at least {LEAST_SEEDS} are needed"
         against = f"{self.name}: {self.value}, the limit being {self._limits()}"
-        if self.weak and self.slack() < 0:
-            return f"{against}, which refutes nothing: {self.weak}"
+        inside = self.slack() >= 0
+        if self.weak and not (inside and self._is_harder(for_it)):
+            return f"{against}, which {'shows' if inside else 'refutes'} nothing: {self.weak}"
         mean = self.value.mean
         distance = min(abs(mean - limit) for limit in (self.low, self.high) if math.isfinite(limit))
-        enough = self.value.seeds_for(distance, ALPHA / parts)
+        enough = self.value.seeds_for(distance, for_it if inside else against_it)
         return f"{against}; {f'{enough} seeds would do' if enough else f'{max(LOOKS)} seeds would not do'}"
 
     def _limits(self) -> str:
@@ -264,6 +344,18 @@ class Between:
 
 
 @dataclass(frozen=True)
+class Told:
+    """A comparison that decides a statement, and its chances of a wrong yes and a wrong no there."""
+
+    leaf: Between
+    for_it: float
+    against_it: float
+
+    def is_open(self) -> bool:
+        return self.leaf.decide(self.for_it, self.against_it) is None
+
+
+@dataclass(frozen=True)
 class _Parts:
     """A statement about several others."""
 
@@ -272,19 +364,61 @@ class _Parts:
     def leaves(self) -> list[Between]:
         return [leaf for part in self.parts for leaf in part.leaves()]
 
+    def mapped(self, change: Callable[[Between], Between]) -> Self:
+        return replace(self, parts=[part.mapped(change) for part in self.parts])
+
 
 @dataclass(frozen=True)
 class AllOf(_Parts):
-    """That all parts hold; parts of weak runs alone are left out if there are others, then parts at chance of these."""
+    """That all parts hold; parts of weak runs that show nothing are left out if there are others, then those at chance.
+
+    It is mixed if all parts about one data set hold and one about another fails.
+    """
 
     def decide(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool | None:
-        strong = [part for part in self.parts if not _is_weak(part)]
-        counted = strong or [part for part in self.parts if not _is_mute(part)] or self.parts
+        if self.mixed(for_it, against_it):
+            return None
+        counted = self._counted()
         verdicts = [part.decide(for_it, against_it / len(counted)) for part in counted]
-        return False if False in verdicts else None if None in verdicts or not verdicts else True
+        if False in verdicts:
+            return False
+        contrary = any(_disagrees(part) for part in self.parts if _is_weak(part))
+        return None if None in verdicts or not verdicts or contrary else True
 
-    def telling(self) -> list[Between]:
-        return [leaf for part in self.parts for leaf in part.telling()]
+    def _counted(self) -> Sequence[Statement]:
+        strong = [part for part in self.parts if not _is_weak(part)]
+        return strong or [part for part in self.parts if not _is_mute(part)] or self.parts
+
+    def fails(self, against_it: float = ALPHA) -> bool:
+        return any(part.fails(against_it / len(self.parts)) for part in self.parts)
+
+    def mixed(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool:
+        sides = self.sides(for_it, against_it)
+        return True in sides.values() and False in sides.values()
+
+    def sides(self, for_it: float = ALPHA, against_it: float = ALPHA) -> dict[str, bool | None]:
+        """Whether the runs on each data set have what the statement says, the opposite or neither, however weak."""
+        parts = self.by_dataset()
+        if len(parts) < 2:
+            return {}
+        share = against_it / len(parts)
+        return {
+            name: False if part.fails(share) else True if part.decide(for_it, share) else None
+            for name, part in parts.items()
+        }
+
+    def by_dataset(self) -> dict[str, AllOf]:
+        """The parts about each data set; those about several belong to none."""
+        groups: dict[str, list[Statement]] = {}
+        for part in self.parts:
+            names = {leaf.dataset for leaf in part.leaves()}
+            if len(names) == 1 and "" not in names:
+                groups.setdefault(names.pop(), []).append(part)
+        return {name: AllOf(parts) for name, parts in groups.items()}
+
+    def telling(self, for_it: float = ALPHA, against_it: float = ALPHA) -> list[Told]:
+        share = against_it / max(len(self._counted()), 1)
+        return [told for part in self.parts for told in part.telling(for_it, share)]
 
 
 @dataclass(frozen=True)
@@ -295,9 +429,16 @@ class AnyOf(_Parts):
         verdicts = [part.decide(for_it / len(self.parts), against_it) for part in self.parts]
         return True if True in verdicts else None if None in verdicts or not verdicts else False
 
-    def telling(self) -> list[Between]:
-        options = (part.telling() for part in self.parts)
-        return max(options, key=lambda leaves: min((leaf.slack() for leaf in leaves), default=0))
+    def fails(self, against_it: float = ALPHA) -> bool:
+        return bool(self.parts) and all(part.fails(against_it) for part in self.parts)
+
+    def mixed(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool:
+        share = for_it / len(self.parts)
+        return not self.decide(for_it, against_it) and any(part.mixed(share, against_it) for part in self.parts)
+
+    def telling(self, for_it: float = ALPHA, against_it: float = ALPHA) -> list[Told]:
+        options = (part.telling(for_it / len(self.parts), against_it) for part in self.parts)
+        return max(options, key=lambda told: min((one.leaf.slack() for one in told), default=0))
 
 
 @dataclass(frozen=True)
@@ -315,11 +456,25 @@ class Alternative:
     def decide(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool | None:
         return self.part.decide(for_it / self.ways, against_it)
 
+    def fails(self, against_it: float = ALPHA) -> bool:
+        return self.part.fails(against_it)
+
+    def mixed(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool:
+        return self.part.mixed(for_it / self.ways, against_it)
+
     def leaves(self) -> list[Between]:
         return self.part.leaves()
 
-    def telling(self) -> list[Between]:
-        return self.part.telling()
+    def telling(self, for_it: float = ALPHA, against_it: float = ALPHA) -> list[Told]:
+        return self.part.telling(for_it / self.ways, against_it)
+
+    def mapped(self, change: Callable[[Between], Between]) -> Alternative:
+        return Alternative(self.part.mapped(change), self.ways)
+
+
+def _disagrees(statement: Statement) -> bool:
+    """Whether a mean lies outside its limits, also where seeds do not decide it."""
+    return any(one.leaf.slack() < 0 and not one.leaf.undecidable for one in statement.telling())
 
 
 def _is_weak(statement: Statement) -> bool:
@@ -331,10 +486,13 @@ def _is_mute(statement: Statement) -> bool:
 
 
 def weaknesses(statement: Statement) -> str:
-    """How the runs behind a statement that holds are weaker than the source's, and which of them do not count."""
-    leaves, level = statement.telling(), ALPHA / (statement.ways if isinstance(statement, Alternative) else 1)
-    agree = {text: all(leaf.decide(level) for leaf in leaves if leaf.weak == text) for text in _weak_texts(leaves)}
-    return joined([*_grouped(t for t in agree if agree[t]), *(f"without {t}" for t in agree if not agree[t])])
+    """How the runs behind a statement that holds are weaker than the source's, and which of them show nothing."""
+    told = statement.telling()
+    silent = [one.leaf for one in told if one.leaf.weak and one.is_open()]
+    agree = [text for text in _weak_texts(one.leaf for one in told) if text not in {leaf.weak for leaf in silent}]
+    names = ", ".join(dict.fromkeys(leaf.dataset or leaf.name for leaf in silent))
+    shown = "; ".join(f"{leaf} ({leaf.undecidable or leaf.weak})" for leaf in _closest(silent))
+    return joined([*_grouped(agree), f"not shown on {names}: {shown}" if silent else ""])
 
 
 def _grouped(texts: Iterable[str]) -> list[str]:
@@ -350,21 +508,106 @@ def _weak_texts(leaves: Iterable[Between]) -> list[str]:
     return list(dict.fromkeys(leaf.weak for leaf in leaves if leaf.weak))
 
 
+def _closest(leaves: Sequence[Between]) -> list[Between]:
+    """Some comparisons, or of many those closest to failing."""
+    return list(leaves) if len(leaves) <= SHOWN else sorted(leaves, key=Between.slack)[: SHOWN - 1]
+
+
 def words(statement: Statement) -> str:
     """The comparisons that decide a statement; of many, those closest to failing, and how many more."""
-    telling, total = statement.telling(), len(statement.leaves())
-    shown = telling if len(telling) <= SHOWN else sorted(telling, key=Between.slack)[: SHOWN - 1]
-    more = total - len(shown)
+    shown = _closest([one.leaf for one in statement.telling()])
+    more = len(statement.leaves()) - len(shown)
     return "; ".join(map(str, shown)) + (f"; and {more} more" if more else "")
+
+
+def _mixed_parts(statement: Statement, for_it: float = ALPHA) -> Iterator[tuple[AllOf, float]]:
+    """The mixed parts about data sets, and the chance of a wrong yes that each has."""
+    if isinstance(statement, Alternative):
+        yield from _mixed_parts(statement.part, for_it / statement.ways)
+    elif isinstance(statement, AllOf) and statement.mixed(for_it):
+        yield statement, for_it
+    elif isinstance(statement, (AllOf, AnyOf)):
+        share = for_it / len(statement.parts) if isinstance(statement, AnyOf) else for_it
+        for part in statement.parts:
+            yield from _mixed_parts(part, share)
+
+
+def both_sides(statement: Statement) -> str:
+    """Of a mixed statement: which data sets are for it and which against it, each with its closest comparison."""
+    part, for_it = next(_mixed_parts(statement))
+    groups, sides = part.by_dataset(), part.sides(for_it)
+    texts = []
+    for side, head in ((True, "for it"), (False, "against it"), (None, "neither")):
+        told = (groups[name].telling(for_it) for name, found in sides.items() if found is side)
+        closest = [
+            min(([o for o in all_ if not o.is_open()] or all_) if side else all_, key=_slack).leaf for all_ in told
+        ]
+        if closest:
+            texts.append(f"{head}: {'; '.join(f'{leaf}{_aside(leaf)}' for leaf in closest)}")
+    return "; ".join(texts)
+
+
+def _slack(told: Told) -> float:
+    return told.leaf.slack()
+
+
+def _aside(leaf: Between) -> str:
+    return f" ({leaf.weak})" if leaf.weak else ""
 
 
 def needs(statement: Statement) -> str:
     """What would decide a statement: the open ones among the comparisons that decide it."""
-    telling, total = statement.telling(), len(statement.leaves())
-    open_ = [leaf for leaf in telling if leaf.decide(ALPHA / total, ALPHA / total) is None] or telling
-    shown = sorted(open_, key=lambda leaf: (leaf.value.seeds, leaf.slack()))[: SHOWN - 1]
+    telling = statement.telling()
+    open_ = [one for one in telling if one.is_open()] or telling
+    shown = sorted(open_, key=lambda one: (one.leaf.value.seeds, one.leaf.slack()))[: SHOWN - 1]
     more = len(open_) - len(shown)
-    return "; ".join(leaf.wanted(total) for leaf in shown) + (f"; and {more} more" if more else "")
+    parts = [one.leaf.wanted(one.for_it, one.against_it) for one in shown]
+    return "; ".join(parts) + (f"; and {more} more" if more else "")
+
+
+def _decision(statement: Statement) -> str:
+    if statement.mixed():
+        return "mixed"
+    return {True: "holds", False: "fails", None: "undecided"}[statement.decide()]
+
+
+def flips(statement: Statement) -> str:
+    """For each limit that is ours the values of it at which the verdict would be another one, in words."""
+    limits = [end for leaf in statement.leaves() for end in (leaf.low, leaf.high) if isinstance(end, Limit)]
+    texts = []
+    for word, ours in {limit.word: limit.ours for limit in limits}.items():
+
+        def at(value: float, word: str = word) -> str:
+            def moved(leaf: Between) -> Between:
+                ends = [
+                    end.of(value) if isinstance(end, Limit) and end.word == word else end
+                    for end in (leaf.low, leaf.high)
+                ]
+                return replace(leaf, low=ends[0], high=ends[1])
+
+            return _decision(statement.mapped(moved))
+
+        present, marks = at(ours), _marks(statement, word)
+        ends = []
+        for side, order in (("below", [m for m in marks[::-1] if m < ours]), ("above", [m for m in marks if m > ours])):
+            beyond = ((mark, at(mark * (1 - 1e-6) if side == "below" else mark * (1 + 1e-6))) for mark in order)
+            if flip := next(((mark, found) for mark, found in beyond if found != present), None):
+                ends.append(f"{flip[1]} {side} {flip[0]:.3g}")
+        if ends or present != "undecided":
+            texts.append(f'"{word}" is {ours:g}, a limit of ours: {" and ".join(ends) or f"{present} with any"}')
+    return "; ".join(texts)
+
+
+def _marks(statement: Statement, word: str) -> list[float]:
+    """The values of a limit of ours at which a comparison changes, rising."""
+    marks = set()
+    for one in statement.telling():
+        value = one.leaf.value
+        halves = [value.half(alpha) for alpha in (one.for_it, one.against_it)] if value.seeds >= LEAST_SEEDS else []
+        for end in (one.leaf.low, one.leaf.high):
+            if isinstance(end, Limit) and end.word == word:
+                marks |= {(value.mean + half * sign - end.base) * end.sign for half in halves for sign in (-1, 1)}
+    return sorted(mark for mark in marks if mark > 0)
 
 
 def finding(
@@ -379,10 +622,13 @@ def finding(
         condition: the condition under which the statement was found to hold, besides the weakness of its runs.
         wanted: what would decide it, besides seeds, if it is undecided.
     """
-    text = "; ".join(filter(None, [words(statement), observed]))
+    if statement.mixed():
+        text = joined([both_sides(statement), observed, flips(statement)])
+        return Finding(None, text, evidence, mixed=True)
+    text = joined([words(statement), observed, flips(statement)])
     holds = statement.decide()
     if holds is None:
-        return Finding(None, text, evidence, wanted="; ".join(filter(None, [needs(statement), wanted])))
+        return Finding(None, text, evidence, wanted=joined([needs(statement), wanted]))
     if not holds:
         weak = joined(_grouped(_weak_texts(statement.leaves())))
         return Finding(False, joined([text, f"weaker runs, which refute nothing: {weak}" if weak else ""]), evidence)

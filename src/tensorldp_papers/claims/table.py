@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from tensorldp import __version__
 from tensorldp.errors import InputError
 from tensorldp_papers.citations import paper
-from tensorldp_papers.claims.base import Claim, NotRun, Verdict, catalogue, load_checks, verdict
+from tensorldp_papers.claims.base import Claim, ConditionKind, NotRun, Verdict, catalogue, load_checks, verdict
+from tensorldp_papers.claims.criteria import in_words
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.registry import KINDS
 
@@ -22,10 +23,13 @@ COLUMNS = [
     "kind",
     "verdict",
     "condition",
+    "condition_is",
     "wanted",
     "expected",
     "observed",
     "evidence",
+    "criterion",
+    "was",
 ]
 
 
@@ -42,6 +46,7 @@ def decide(claim: Claim, evidence: Evidence) -> dict[str, str]:
     evidence.used = []
     row = {"id": claim.id, "source": claim.source, "claim": claim.claim, "kind": claim.kind}
     row["expected"] = registered.expected
+    row["criterion"], row["was"] = in_words(claim.id)
     try:
         finding = registered.check(evidence)
         row |= {"verdict": verdict(claim, finding), "condition": finding.condition if finding.holds else ""}
@@ -52,6 +57,7 @@ def decide(claim: Claim, evidence: Evidence) -> dict[str, str]:
         row["evidence"] = "none at this scale"
     except InputError as error:
         raise InputError(f"the claim {claim.id} cannot be decided: {error}") from None
+    row["condition_is"] = registered.condition_is if row["condition"] else ""
     return {column: row[column] for column in COLUMNS}
 
 
@@ -82,10 +88,13 @@ class ClaimRecord(BaseModel):
     kind: Annotated[str, Field(json_schema_extra={"enum": list(KINDS)})]
     verdict: Annotated[str, Field(json_schema_extra={"enum": list(get_args(Verdict))})]
     condition: Annotated[str, Field(description="what a claim that holds needs to hold")]
+    condition_is: Annotated[str, Field(json_schema_extra={"enum": ["", *get_args(ConditionKind)]})]
     wanted: Annotated[str, Field(description="what would decide a claim that is not decided")]
     expected: Annotated[str, Field(description="what the claim would lead one to expect")]
     observed: Annotated[str, Field(description="what came out")]
     evidence: Annotated[str, Field(description="a test, a file of the results or a function, and the runs used")]
+    criterion: Annotated[str, Field(description="date and commit of the criterion; empty if its room notes none")]
+    was: Annotated[str, Field(description="verdicts by earlier criteria, after data had been seen")]
     scale: Annotated[str, Field(description="scale of the runs; empty if the table does not say")]
 
 
@@ -109,7 +118,8 @@ def claim_set(table: pd.DataFrame, catalogue: dict[str, Claim]) -> ClaimSet:
     Raises:
         InputError: if a column is missing, an id occurs twice, or a value is not allowed.
     """
-    given = set(ClaimRecord.model_fields) - {"identifier", "place", "scale"}
+    later = ("scale", "condition_is", "criterion", "was")  # which older tables do not have
+    given = set(ClaimRecord.model_fields) - {"identifier", "place", *later}
     if missing := sorted(given - set(table.columns)):
         raise InputError(f"the table of claims has no column {missing[0]}: it is not one that a run has written")
     twice = table["id"][table["id"].duplicated()]
@@ -124,7 +134,7 @@ def claim_set(table: pd.DataFrame, catalogue: dict[str, Claim]) -> ClaimSet:
         about = {
             "identifier": paper(str(row["source"])).identifier,
             "place": catalogue[name].place if name in catalogue else "",
-            "scale": row.get("scale", ""),
+            **{key: row.get(key, "") for key in later},
         }
         try:
             records.append(ClaimRecord.model_validate({key: row[key] for key in given} | about))

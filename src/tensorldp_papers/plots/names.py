@@ -84,6 +84,7 @@ NETWORKS = {
 VERDICTS = (
     "reproduced",
     "holds with a condition",
+    "mixed",
     "not reproduced",
     "refuted",
     "undecided",
@@ -96,6 +97,7 @@ PLURALS = {
     "statement about runs": "statements about runs",
     **{name: name for name in VERDICTS},
     "holds with a condition": "hold with a condition",
+    "mixed": "are mixed",
 }
 
 PRIVACY = {
@@ -320,6 +322,7 @@ def _names(mechanisms: tuple[str, ...]) -> tuple[dict[str, str], re.Pattern[str]
         "svhn",
         "imdb",
         "ctg",
+        "lenet",
         "privunit",
         "idn",
         "mvg",

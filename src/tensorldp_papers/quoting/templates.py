@@ -15,6 +15,7 @@ from jinja2 import Environment, StrictUndefined, TemplateError
 
 from tensorldp.errors import InputError, described, unknown
 from tensorldp.mechanism_table import NO_PRIVACY
+from tensorldp_papers.claims.criteria import changed
 from tensorldp_papers.claims.registry import GROUPS, PLURAL
 from tensorldp_papers.data import catalogue
 from tensorldp_papers.plots.names import OPEN, VERDICTS, dataset_name, in_order, without_keys
@@ -45,6 +46,7 @@ class Pages:
             "printed_table": self._printed_table,
             "kept_table": lambda: kept_table(self.quotes.metrics),
             "pieces_table": lambda: pieces_table(self.root / PIECES),
+            "criteria_table": lambda: criteria_table(self.quotes.claims.reset_index()),
             "open_table": lambda: open_table(self.quotes.claims.reset_index()),
             "verdict_table": lambda source: verdict_table(self.quotes.claims.reset_index(), source),
         }
@@ -153,6 +155,24 @@ def verdict_table(claims: pd.DataFrame, source: str) -> str:
         if len(rows):
             lines.append(f"| {PLURAL[group]} | {' | '.join(counts)} | {len(rows)} |")
     return "\n".join(lines)
+
+
+def criteria_table(claims: pd.DataFrame) -> str:
+    """Markdown: the claims whose criterion was changed after their data had been seen, with their verdicts.
+
+    Args:
+        claims: the kept table of claims.
+    """
+    verdicts = dict(zip(claims["id"], claims["verdict"], strict=True))
+    rows = ["| claim | verdict | since | earlier verdicts | reason of the last change |", "|---|---|---|---|---|"]
+    for id, lines in changed().items():
+        last = lines[-1]
+        earlier = "; ".join(f"{line.was} until {line.date}" for line in lines if line.was)
+        since = f"{last.date} {last.commit}".strip()
+        claim = f"`{last.claim}`" if "_" in last.claim else last.claim
+        cells = (f"{id}: {claim}", verdicts[id], since, earlier, last.reason)
+        rows.append(without_keys(f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"))
+    return "\n".join(rows)
 
 
 def open_table(claims: pd.DataFrame) -> str:

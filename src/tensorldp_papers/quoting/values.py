@@ -7,13 +7,15 @@ import re
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar, get_args
 
 import pandas as pd
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from tensorldp.errors import InputError, described, unknown
+from tensorldp_papers.claims.base import ConditionKind
+from tensorldp_papers.claims.criteria import changed
 from tensorldp_papers.claims.registry import GROUPS
 from tensorldp_papers.claims.statements import wrong_by_chance
 from tensorldp_papers.kept.provenance import CLAIMS, METRICS, SERIES
@@ -38,6 +40,24 @@ def pdpm_upload(epsilon: float | str, weights: float | str, delta: float | str) 
 
 
 FUNCTIONS: dict[str, Callable[..., float]] = {"mnist_ceiling": mnist_ceiling, "pdpm_upload": pdpm_upload}
+
+
+REWRITTEN = ("rewritten", "flipped")  # claims whose criterion was changed after data were seen; with another verdict
+
+
+def _counted(claims: pd.DataFrame, what: str) -> float:
+    """How many claims are of a kind, as `Entry.count` says."""
+    if what == "all":
+        return float(len(claims))
+    if what == "wrong_by_chance":
+        return wrong_by_chance(claims)
+    if what in REWRITTEN:
+        verdicts = claims["verdict"].to_dict()
+        lines = {id: lines for id, lines in changed().items() if id in verdicts}
+        flipped = [id for id, made in lines.items() if any(line.was not in ("", verdicts[id]) for line in made)]
+        return float(len(lines) if what == "rewritten" else len(flipped))
+    column = "condition_is" if what in get_args(ConditionKind) else "verdict"
+    return float((claims[column] == what.replace("_", " ")).sum())
 
 
 ROW = ("dataset", "variant", "mechanism")
@@ -71,7 +91,7 @@ class Entry(BaseModel):
     without: str | None = None  # for `adds_from`: the variant that reads no private record
     claim: str | None = None
     after: str | None = None  # the number in the claim's evidence right after these words
-    count: str | None = None  # a verdict, "all", or "wrong_by_chance"
+    count: str | None = None  # a verdict, what a condition is, "all", "wrong_by_chance", or one of `REWRITTEN`
     group: Literal["theorem", "run", "description"] | None = None  # the claims that are counted, all without
     function: str | None = None
     values: tuple[float | str, ...] = ()  # what the function is given
@@ -195,11 +215,7 @@ class Quotes:
             claims = self.claims
             if entry.group is not None:
                 claims = claims[claims["kind"].isin(GROUPS[entry.group])]
-            if entry.count == "wrong_by_chance":
-                return wrong_by_chance(claims)
-            return float(
-                len(claims) if entry.count == "all" else (claims["verdict"] == entry.count.replace("_", " ")).sum()
-            )
+            return _counted(claims, entry.count)
         if entry.function is not None:
             if entry.function not in FUNCTIONS:
                 raise unknown("function of quotes", entry.function, FUNCTIONS)

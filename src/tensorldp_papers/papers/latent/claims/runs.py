@@ -1,10 +1,9 @@
 """LATENT's statements about its Table 2, Figure 10 and cost, decided from limits of learning and from our runs.
 
-A printed accuracy is met from 0.01 below, two standard errors on 10,000 test images, and above by anything. "Almost
-constant" is within 0.02 between any two epsilons. Both were set before the runs. Two things were set after those on
-MNIST, in the paper's favour. Table 2 may score clean test strings or released ones, as the paper does not say which.
-And a miss of less than 0.03 refutes nothing: a search of settings did not close it (docs/decisions.md#latent-settings),
-but the paper does not say how its untrained convolutions are drawn, and another draw may.
+A printed accuracy without privacy is met from 0.01 below, two standard errors on 10,000 test images, and above by
+anything. Table 2 prints single runs: each has to be one that a single run of ours may have, and each seed draws
+another untrained body, which the paper does not describe. "Almost constant" is within 0.02 between any two
+epsilons. Table 2 may score clean test strings or released ones, as the paper does not say which.
 
 The paper's section 3 can be read in two ways, and a claim holds if it holds in one of them, which it then names with
 the guarantee that reading has. The paper's networks on CIFAR-10 also learned from altered images (4.1.3): where those
@@ -15,23 +14,22 @@ the embedded digits have a standard deviation of 0.04), so that they decide noth
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import torch
+import numpy as np
+from scipy import stats
 
 from tensorldp.mechanism_table import NO_PRIVACY
-from tensorldp.mechanisms.bits import encode_bits
-from tensorldp.mechanisms.latent import Latent
 from tensorldp.privacy import clean_test_ceiling
-from tensorldp.randomness import generator
 from tensorldp_papers.claims.base import Finding, NotRun, cannot_be_checked, claim
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.fairness import (
+    about,
     at_chance,
     best_of,
+    late_gain,
     not_run,
     planned,
     printed_of,
@@ -47,6 +45,7 @@ from tensorldp_papers.claims.statements import (
     AnyOf,
     Between,
     Estimate,
+    Limit,
     Statement,
     estimate,
     finding,
@@ -156,7 +155,10 @@ def settle(
         weak = {name: [_weak(evidence, name, reading, model) for model in models] for name in parts}
         shorter |= dict.fromkeys(why for short in weak.values() for _, why in short)
         statements[reading] = AllOf(
-            [weakly(part, joined(dict.fromkeys(left for left, _ in weak[name]))) for name, part in parts.items()]
+            [
+                weakly(about(part, name), joined(dict.fromkeys(left for left, _ in weak[name])))
+                for name, part in parts.items()
+            ]
         )
     statement, holding = best_of(statements)
     names = list(dict.fromkeys(name for parts in options.values() for name in parts))
@@ -182,7 +184,6 @@ def by_reading(
 
 
 LARGEST_CLASS = {name: max(counts) / sum(counts) for name, counts in TEST_CLASSES.items()}
-SECONDS = {"mnist": 0.1655, "cifar10": 0.0374}  # per record, section 4.2
 TESTS = "tests/privacy/test_accuracy_audit.py"
 
 
@@ -215,38 +216,15 @@ def quoted() -> Finding:
     )
 
 
-def _seconds(made: Latent) -> float:
-    """To encode and randomise one record on this machine, the best of ten."""
-    x = torch.randn(1, made.size, generator=generator("timed"))
-    times = []
-    for _ in range(10):
-        start = time.perf_counter()
-        made.privatize_bits(encode_bits(x, whole_bits=made.whole, fraction_bits=made.fraction), generator("coins"))
-        times.append(time.perf_counter() - start)
-    return min(times)
-
-
-@claim("A18", expected="no more than the printed seconds per record")
+@claim("A18", expected="the printed seconds per record on the printed machine")
 def seconds() -> Finding:
-    """The measured times stay out of the text, which would change from run to run."""
-    mechanisms = {"mnist": latent(0.5, "A"), "cifar10": cifar_latent(0.5, "A")}
-    speed = min(SECONDS[name] / _seconds(made) for name, made in mechanisms.items())
-    reached = max((factor for factor in (1, 10) if speed >= factor), default=0)  # whatever else runs
-    bits = [made.size * made.bits for made in mechanisms.values()]
-    return Finding(
-        speed >= 1,
-        f"encoding and randomising a record is {'at least' if reached else 'not'} "
-        f"{max(reached, 1)} times as fast here as printed; the printed times are in the ratio "
-        f"{SECONDS['mnist'] / SECONDS['cifar10']:.2f}, the bits of a record in {bits[0] / bits[1]:g}",
-        "benchmarks/latent.py",
-        "on the processor of this run; the printed times are a laptop's of 2017",
-    )
+    return cannot_be_checked("times of a laptop of 2017, which a processor of today neither confirms nor refutes")
 
 
-BELOW, CONSTANT = 0.01, 0.02  # of a printed accuracy, and between two epsilons
+BELOW, CONSTANT = 0.01, Limit(0.02, "almost constant")  # of a printed accuracy, and between two epsilons
+MNIST_EPOCHS = 20  # section 4.2: fewer than that
+SINGLE = 0.95  # of single runs, those that a range of them has
 RELEASED = "accuracy_perturbed_test"
-NEAR = 0.03
-BODY = "which the paper does not train, and does not say how it is drawn"
 
 
 def _ceiling(dataset: str, epsilon: float) -> tuple[float, str]:
@@ -270,6 +248,30 @@ def _at_least(text: str, printed: float, value: Estimate) -> Between:
     return Between(f"{text} (printed {printed})", value, low=printed - BELOW)
 
 
+def _near(text: str, printed: float, value: Estimate) -> Between:
+    """That a printed accuracy is met from both sides."""
+    return Between(f"{text} (printed {printed})", value, printed - BELOW, printed + BELOW)
+
+
+def _of_a_run(text: str, printed: float, value: Estimate) -> Between:
+    """That a printed accuracy is one that a single run may have, as it is one and no mean."""
+    spread = _spread_of_runs(value)
+    return Between(
+        f"{text} (printed {printed}, single runs within {spread:.2g})",
+        value,
+        printed - spread,
+        printed + spread,
+    )
+
+
+def _spread_of_runs(value: Estimate) -> float:
+    """Half the range of `SINGLE` of the runs, by Student's law; infinite for one run."""
+    (_, runs), *_ = value.samples
+    if len(runs) < 2:
+        return math.inf
+    return float(stats.t.ppf((1 + SINGLE) / 2, len(runs) - 1) * np.std(runs, ddof=1))
+
+
 def _test_accuracies(
     evidence: Evidence, dataset: str, epsilons: Iterable[float], reading: str
 ) -> dict[str, dict[float, Estimate]]:
@@ -284,18 +286,18 @@ def _test_accuracies(
     return made
 
 
-_IN_ONE_READING = "at least {:g} and {:g} in one reading, on clean or on released strings"
+_OF_RUNS = f"each printed value among {SINGLE:.0%} of single runs, in one reading, on clean or on released strings"
 
 
 @claim(
     "A12",
-    expected=_IN_ONE_READING.format(0.9634 - BELOW, 0.9626 - BELOW),
+    expected=_OF_RUNS,
     dataset="mnist",
     printed={2.0: 0.9634, 0.5: 0.9626},
 )
 @claim(
     "A13",
-    expected=_IN_ONE_READING.format(0.9173 - BELOW, 0.9147 - BELOW),
+    expected=_OF_RUNS,
     dataset="cifar10",
     printed={2.0: 0.9173, 0.5: 0.9147},
 )
@@ -308,13 +310,10 @@ def table2(evidence: Evidence, dataset: str, printed: dict[float, float]) -> Fin
     def test(reading: str) -> Parts:
         with_altered = " and altered images" if altered(evidence, dataset, reading) else ""
         kinds = []
-        short = math.inf
         for strings, values in _test_accuracies(evidence, dataset, printed, reading).items():
             text = f"accuracy on {strings} test images with reading {reading}{with_altered} at eps"
-            kinds.append(AllOf([_at_least(f"{text} {e:g}", printed[e], value) for e, value in values.items()]))
-            short = min(short, max(printed[e] - BELOW - value.mean for e, value in values.items()))
-        near = f"{short:.3f} short with our draws of the body, {BODY}" if 0 < short < NEAR else ""
-        return {dataset: weakly(AnyOf(kinds), near)}
+            kinds.append(AllOf([_of_a_run(f"{text} {e:g}", printed[e], value) for e, value in values.items()]))
+        return {dataset: AnyOf(kinds)}
 
     ours = "; ".join(f"{at(evidence, dataset, CLEAN, e, reading='A')} at eps {e:g}" for e in printed)
     chance = permuted(evidence, dataset, "A")
@@ -333,9 +332,9 @@ def without_privacy(evidence: Evidence) -> Finding:
     return settle(evidence, {"": parts}, wanted_all=tuple(printed), models=("cnn",))
 
 
-@claim("A14", expected="training accuracies of at least the printed ones less 0.01, in one of the readings")
+@claim("A14", expected=f"training accuracies within {BELOW} of the printed ones, in the reading of A12")
 def training_accuracy(evidence: Evidence) -> Finding:
-    """If they are reached with the coins of Eq. 6 while test accuracy is at chance, they are memorised noise."""
+    """With the coins of Eq. 6 test accuracy is at chance, so that training accuracies are of memorised noise."""
     printed = {"mnist": {2.0: 0.9923, 0.5: 0.9942}, "cifar10": {2.0: 0.9562, 0.5: 0.9577}}
     names = run_on(evidence, "latent", "ann")
 
@@ -344,7 +343,7 @@ def training_accuracy(evidence: Evidence) -> Finding:
         return {
             name: AllOf(
                 [
-                    _at_least(
+                    _near(
                         f"training accuracy on {name} {text} {e:g}",
                         value,
                         at(evidence, name, TRAINING, e, reading=reading),
@@ -361,7 +360,43 @@ def training_accuracy(evidence: Evidence) -> Finding:
         "learned there is the noise by heart"
         for name in names
     )
-    return by_reading(evidence, test, beside, wanted_all=tuple(printed))
+    return by_reading(evidence, test, wanted_all=tuple(printed), impossible=beside)
+
+
+@claim(
+    "A27", expected=f"in a training of at most {MNIST_EPOCHS} epochs the accuracy stops rising, in the reading of A12"
+)
+def converges(evidence: Evidence) -> Finding:
+    arm: dict[str, Any] = {"dataset": "mnist", "mechanism": "latent", "model": "ann", "reading": "B", "labels": None}
+    reached = at(evidence, "mnist", CLEAN, 0.5, reading="B")
+    late = late_gain(evidence, STUDY, CLEAN, **arm)
+    epochs = max(int(getattr(cell.training, "epochs", 0)) for cell in evidence.cells(STUDY, **arm))
+    if late is None or epochs > MNIST_EPOCHS:
+        raise evidence.lacks(
+            f"{STUDY} on mnist with reading B and accuracies after each of up to {MNIST_EPOCHS} epochs"
+        )
+    above = Between("accuracy", reached, low=at_chance(STUDY, "mnist", "ann"))
+    return settle(evidence, {"B": {"mnist": AllOf([late, above])}})
+
+
+@claim(
+    "A28",
+    expected=f"accuracies of at least {0.96 - BELOW:g} in training and {0.91 - BELOW:g} in testing, in one reading",
+)
+def after_200_epochs(evidence: Evidence) -> Finding:
+    """Table 1 has 100 epochs where the text has 200: a training whose score had stopped rising stands for both."""
+
+    def test(reading: str) -> Parts:
+        text = f"with reading {reading} at eps 0.5"
+        train, clean = (at(evidence, "cifar10", metric, 0.5, reading=reading) for metric in (TRAINING, CLEAN))
+        parts = [
+            Between(f"accuracy in training {text}", train, low=0.96 - BELOW),
+            Between(f"accuracy in testing {text}", clean, low=0.91 - BELOW),
+        ]
+        return {"cifar10": AllOf(parts)}
+
+    limit, cannot = _ceiling("cifar10", 0.5)
+    return by_reading(evidence, test, impossible=cannot if limit < 0.91 - BELOW else "")
 
 
 @claim("A16", expected=f"any two eps below 10 within {CONSTANT} of each other in one reading, not at chance")

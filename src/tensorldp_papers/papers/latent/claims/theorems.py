@@ -63,7 +63,7 @@ def one_hot() -> Finding:
     )
 
 
-@claim("A04", expected="the largest likelihood ratio over all strings = e^eps")
+@claim("A04", expected="the largest likelihood ratio over all strings = e^eps", condition_is="reading")
 def merged_string() -> Finding:
     small = latent(0.5, "A", values=2, whole=1, fraction=1)
     codes = [math.copysign(magnitude / 2, sign) for sign in (1, -1) for magnitude in range(4)]
@@ -81,31 +81,28 @@ def merged_string() -> Finding:
     )
 
 
-@claim("A05", expected="all strings have the epsilon of one: less than the sum over strings with that epsilon each")
+@claim("A05", expected="less than the sum over the strings, at the same probability of keeping a bit")
 def merging() -> Finding:
     strings, epsilon = 9216, 0.5
     merged = latent(epsilon, "A")
     alone = latent(epsilon / strings, "A", values=1)
     apart = alone.curve().compose(strings).pure_epsilon
     full = latent(epsilon, "A", values=1).curve().compose(strings).pure_epsilon
-    same = abs(alone.flip - merged.flip) < 1e-15
     return Finding(
-        merged.curve().pure_epsilon <= epsilon * (1 + ROUNDING) < full,
+        merged.curve().pure_epsilon < apart * (1 - ROUNDING),
         f"9,216 strings apart with the coins of the merged string (P(flip) {alone.flip:.9f} and "
         f"{merged.flip:.9f}) compose to {apart:.6f}, the merged string has "
         f"{merged.curve().pure_epsilon:.6f}: the same mechanism. The r eps = {full:,.0f} of 3.1.4 is for "
         "strings with eps each, and falls because each bit gets eps/(rl), not because they are merged",
         "tests/privacy/test_curve_discrete.py::test_randomized_response_by_the_binomial",
-        condition="at the price that 3.1.5 names: each bit gets eps/(rl)"
-        + (
-            ", with which strings that are randomised apart lose no more"
-            if same and abs(apart - epsilon) < 1e-9
-            else ""
-        ),
     )
 
 
-@claim("A06", expected="the share of ones that the coins of one of the readings make with the p of Eq. 6, for every y")
+@claim(
+    "A06",
+    expected="the share of ones that the coins of one of the readings make with the p of Eq. 6, for every y",
+    condition_is="reading",
+)
 def share_of_ones() -> Finding:
     made, described = latent(0.5, "A"), latent(0.5, "B")
     p = 1 - made.flip
@@ -137,7 +134,7 @@ def _numbered(length: int, ones: int, i: int, printed: bool) -> int:
     return (1 << (length - 1)) + _numbered(length - 1, ones - 1, i - first, printed)
 
 
-@claim("A07", expected="the i-th number with k ones among l bits, for every l up to 7")
+@claim("A07", expected="the i-th number with k ones among l bits, for every l up to 7", condition_is="slip")
 def recursion() -> Finding:
     wrong, total, counterexample = {True: 0, False: 0}, 0, ""
     for length in range(1, 8):
@@ -211,7 +208,11 @@ def nearly_half() -> Finding:
     )
 
 
-@claim("A19", expected="a bad event among the n records with a probability of 1 %, to a hundredth of it")
+@claim(
+    "A19",
+    expected="a bad event among the n records with a probability of 1 %, to a hundredth of it",
+    condition_is="reading",
+)
 def bad_events() -> Finding:
     n = 60_000
     printed, meant = 1 / 100 * n, 1 / (100 * n)
@@ -238,7 +239,11 @@ def no_curator() -> Finding:
     )
 
 
-@claim("A21", expected="in one of the readings no better guess whether a record was released than 0.5-LDP allows")
+@claim(
+    "A21",
+    expected="in one of the readings no better guess whether a record was released than 0.5-LDP allows",
+    condition_is="reading",
+)
 def membership() -> Finding:
     """A server that holds all releases asks whether a record is behind one of them.
 

@@ -42,7 +42,7 @@ def _sum_changes(free: int, budget: float, top: float = 100.0) -> float:
     return -float(least)
 
 
-@claim("L02", expected="one number for both, in one reading of the norm")
+@claim("L02", expected="one number for both, in one reading of the norm", condition_is="reading")
 def printed_sensitivity() -> Finding:
     top = 100.0
     printed, one_entry = _sum_changes(5, 1.0), _sum_changes(1, top)
@@ -86,7 +86,11 @@ def _off(printed: Tensor, exact: Tensor) -> float:
     return float((printed - factor * exact).norm() / printed.norm())
 
 
-@claim("L04", expected="the printed gradients equal autograd's up to one factor (the 2 of the squared loss)")
+@claim(
+    "L04",
+    expected="the printed gradients equal autograd's up to one factor (the 2 of the squared loss)",
+    condition_is="slip",
+)
 def gradients() -> Finding:
     stream = generator("L04")
     w = torch.randn(7, 5, generator=stream, dtype=torch.float64).requires_grad_()
@@ -140,7 +144,11 @@ def _slopes(scaling: str) -> tuple[float, float]:
     )
 
 
-@claim("L06", expected="left over right side at most 1 for all pairs of records, with r of one of the two records")
+@claim(
+    "L06",
+    expected="left over right side at most 1 for all pairs of records, with r of one of the two records",
+    condition_is="reading",
+)
 def output_gradient() -> Finding:
     """With the label kept, as in Eq. 4.7, and with it changed; without the factor 2, which the print lacks too."""
     stream = generator("L06")

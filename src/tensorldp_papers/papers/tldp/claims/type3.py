@@ -221,7 +221,8 @@ def missing_subspace(evidence: Evidence) -> Finding:
                 f"the subspace makes up {min(shares):.0%} to {max(shares):.0%} of what IDN without it lacks beside the "
                 "calibrated Gaussian",
                 _looseness(),
-                "no subspace is known for TLDP's own tasks",
+                "decided on TVG's private test features, the only tasks with a known subspace; the sentence stands on "
+                "TLDP's Types I to III, for which none is known",
             ]
         ),
         SUBSPACE_TEST,

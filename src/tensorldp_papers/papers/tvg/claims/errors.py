@@ -137,7 +137,11 @@ def sensitivities() -> Finding:
     )
 
 
-@claim("V19", expected="the supremum of the change of X X^T / 2126 by one record in [-1, 1]^26 is 52/2126")
+@claim(
+    "V19",
+    expected="the supremum of the change of X X^T / 2126 by one record in [-1, 1]^26 is 52/2126",
+    condition_is="reading",
+)
 def covariance_sensitivity() -> Finding:
     """||x x^T - y y^T||_F^2 = |x|^4 + |y|^4 - 2 (x . y)^2 is at most 2 |x|^4; two orthogonal sign vectors attain it."""
     features, records = 26, 2126
@@ -296,9 +300,16 @@ MENDED = "IDN with its sensitivity multiplied by √I, not divided, as in V07"
     expected="an exponent of 3",
     entries={"gaussian-per-element": 3.0},
     condition="with the budget split over the elements",
+    condition_is="reading",
 )
 @claim("V15", expected="an exponent of 3 at a fixed I_1", entries={"mvg": 3.0})
-@claim("V16", expected="exponents of 3 at a fixed I_1", entries={"udn": 3.0, "idn": 3.0}, condition=MENDED)
+@claim(
+    "V16",
+    expected="exponents of 3 at a fixed I_1",
+    entries={"udn": 3.0, "idn": 3.0},
+    condition=MENDED,
+    condition_is="slip",
+)
 @claim("V17", expected="an exponent of 2", entries={"optimized": 2.0}, kind="Type I")
 def table4_order(
     evidence: Evidence, entries: dict[str, float], kind: str = "Types II and III", condition: str = ""

@@ -1,0 +1,60 @@
+"""When each claim's criterion was set, and what an earlier one gave: a room's criteria.csv, a line a criterion.
+
+A criterion is the claim's words, what is expected of it, and the numbers in its check. Its line has the date, the
+first commit whose kept table was decided by it, the verdict before it if data had been seen, and the reason for it. A
+verdict that changes with a rule for all claims has a line, too. Lines are added and never edited; the last one counts.
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from functools import cache
+
+from tensorldp_papers.claims.registry import ROOMS
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A criterion of a claim.
+
+    Attributes:
+        id: the claim's.
+        date: when it was set, as YYYY-MM-DD.
+        commit: the first commit with it; empty until there is a later one.
+        claim, expected: the claim's words and what is expected.
+        numbers: those in its check, rising; empty for criteria before 2026-11-28.
+        was: the verdict by the criterion before it; empty for the first one, and if no data had been seen.
+        reason: why it took the place of the one before.
+    """
+
+    id: str
+    date: str
+    commit: str
+    claim: str
+    expected: str
+    numbers: str
+    was: str
+    reason: str
+
+
+@cache
+def criteria() -> dict[str, list[Criterion]]:
+    """The criteria of each claim of the rooms, by id, from the first to the one that counts."""
+    found: dict[str, list[Criterion]] = {}
+    for folder in ROOMS.values():
+        for row in csv.DictReader(folder.joinpath("criteria.csv").read_text().splitlines()):
+            found.setdefault(row["id"], []).append(Criterion(**row))
+    return found
+
+
+def changed() -> dict[str, list[Criterion]]:
+    """The criteria of the claims for which one was set after data had been seen, by id."""
+    return {id: lines for id, lines in criteria().items() if any(line.was for line in lines)}
+
+
+def in_words(id: str) -> tuple[str, str]:
+    """Of a claim the date and commit of its criterion, and its verdicts by earlier ones; empty if it has no line."""
+    lines = criteria().get(id, [])
+    since = f"{lines[-1].date} {lines[-1].commit}".strip() if lines else ""
+    return since, "; ".join(f"{line.was} until {line.date}" for line in lines if line.was)
