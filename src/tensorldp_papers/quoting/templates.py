@@ -197,7 +197,7 @@ def open_table(claims: pd.DataFrame) -> str:
 
 
 MEASURED = re.compile(
-    r"^.*\] over \d+ seeds?, the limit being [^,]*(?:, which refutes nothing: (?P<weak>.*))?$", re.DOTALL
+    r"^.*\] over \d+ seeds?, the limit being [^,]*(?:, which (?:refutes|shows) nothing: (?P<weak>.*))?$", re.DOTALL
 )
 AT_CHANCE = re.compile(r"^.* on (?P<dataset>\w+)(?: \(\w+\)| at epsilon [\de+.]+|, from epsilon .*)?: both at chance")
 SEEDS = re.compile(r"^(?P<count>\d+) seeds would (?P<no>not )?do$")
