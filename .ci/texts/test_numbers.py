@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import shutil
 from collections.abc import Iterable
@@ -15,6 +16,7 @@ from texts import DOCS, ROOT, read
 
 from tensorldp.errors import InputError
 from tensorldp_papers.citations import PAPERS
+from tensorldp_papers.data import catalogue
 from tensorldp_papers.quoting.templates import QUOTES, Pages
 from tensorldp_papers.run.settings import Settings
 
@@ -150,6 +152,19 @@ def test_the_librarys_example_gives_what_its_comments_say() -> None:
     assert [float(number) for _, number in said] == [float("inf"), 784.0, 382.3]
     for code, number in said:
         assert eval(code, names) == pytest.approx(float(number), abs=0.05)
+
+
+def test_the_page_on_copies_has_those_of_the_catalogue() -> None:
+    wanted = {
+        entry.name: [entry.sizes[1], copies.seen, copies.relabelled, entry.sizes[0], copies.repeated]
+        for entry in map(catalogue.get, catalogue.names())
+        if (copies := entry.copies)
+    }
+    rows = csv.reader(read("docs/decisions/copies.csv").splitlines()[1:])
+    assert {name: [*map(int, numbers)] for name, *numbers in rows} == wanted
+    tests, seen, relabelled, *_ = wanted["darknet_5k"]
+    said = f"{seen} of {tests:,} test records are also in training, {relabelled} only with another label"
+    assert said in " ".join(read("docs/decisions.md").split())
 
 
 def test_the_first_mechanism_is_about_twenty_lines() -> None:

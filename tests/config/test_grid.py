@@ -349,6 +349,10 @@ ONE: dict[str, Any] = {  # a config with entries of its own, as the workflow's t
             {"studies": ["pldp_synthetic"], "datasets": {"pldp_synthetic": ["mnist"]}},
             ["pldp_synthetic reads no data, not even 'mnist'", "name synthetic"],
         ),
+        (
+            {"studies": ["pldp_fl"], "training": {"pldp_fl": {"clients": 1438}}},
+            ["pldp_fl deals 1,437 records of the dataset 'digits' to 1,438 clients", "fewer clients or more records"],
+        ),
         ({**ATTACKS, "datasets": {"reconstruction": ["imdb"]}}, ["reconstruction has no cell for the dataset 'imdb'"]),
     ],
 )

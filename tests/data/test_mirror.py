@@ -10,8 +10,12 @@ import pytest
 from tiny import Split, load
 
 from tensorldp.files import read_arrays
+from tensorldp_papers.data import catalogue
+from tensorldp_papers.data.catalogue import Copies
+from tensorldp_papers.data.copies import count_public
 from tensorldp_papers.data.fetch import fetch, get_weights_file
 from tensorldp_papers.data.prepare import prepare
+from tensorldp_papers.data.text import PUBLIC_TEXTS
 
 pytestmark = [pytest.mark.mirror, pytest.mark.slow]
 
@@ -28,7 +32,8 @@ def mirror() -> Path:
 
 def prepared(name: str, mirror: Path, folder: Path, limit: int | None = None) -> tuple[Split, Split]:
     fetch(name, folder / "src", mirror=mirror, offline=True)
-    prepare(name, folder / "src", folder / "out", limit=limit)
+    copies = prepare(name, folder / "src", folder / "out", limit=limit)
+    assert limit or copies == catalogue.get(name).copies
     return load(folder / "out" / "train.safetensors"), load(folder / "out" / "test.safetensors")
 
 
@@ -63,6 +68,28 @@ def test_the_real_files_are_what_the_papers_had(
         assert test.y.sum() == 3846
     elif name == "ctg":
         assert (np.bincount(train.y) + np.bincount(test.y)).tolist() == [1655, 295, 176]
+
+
+@pytest.mark.parametrize(
+    ("name", "copies"),
+    [
+        ("darknet_5k", Copies(94, 16, 202)),
+        ("creditcard_55k", Copies(135, 0, 184)),
+        ("ctg", Copies(2, 0, 12)),
+        ("adult", Copies(26, 3, 25)),
+    ],
+)
+def test_the_catalogue_names_the_copies_that_preparing_counts(
+    mirror: Path, tmp_path: Path, name: str, copies: Copies
+) -> None:
+    prepared(name, mirror, tmp_path)
+    assert catalogue.get(name).copies == copies
+
+
+@pytest.mark.weekly
+def test_some_private_and_test_reviews_of_imdb_are_public_ones(mirror: Path, tmp_path: Path) -> None:
+    train, test = prepared("imdb", mirror, tmp_path)  # its 123 test and 99 training copies too
+    assert count_public(train.x, test.x, PUBLIC_TEXTS) == {"private": 20, "test": 40}
 
 
 @pytest.mark.weekly

@@ -12,8 +12,18 @@ from kept_runs import REFERENCE, Cells, Kept, finish, planned, tiny, with_seeds
 
 from tensorldp.errors import InputError
 from tensorldp.files import read_arrays, write_arrays
-from tensorldp_papers.kept.merge import merge_run, summarise
-from tensorldp_papers.kept.provenance import METRICS, ORIGIN, PIECES, PROVENANCE, SEEDED, STANDING, among, with_origins
+from tensorldp_papers.kept.merge import merge_run, summarise, write_table
+from tensorldp_papers.kept.provenance import (
+    METRICS,
+    ORIGIN,
+    PIECES,
+    PROVENANCE,
+    SEEDED,
+    STANDING,
+    among,
+    read_table,
+    with_origins,
+)
 from tensorldp_papers.run.table import CELL
 
 CELLS, LONGER, OTHERS = tiny(), tiny(9), planned(studies=["pldp_synthetic"])[:1]
@@ -152,6 +162,14 @@ def test_results_tell_what_made_them_whatever_else_lies_beside_them(kept: Kept, 
     shutil.copytree(stale / "batches", run / "batches" / "of another size")
     merge_run(run, kept.folder)
     assert set(kept.table("provenance.parquet")["source"]) == {"new"}
+
+
+@pytest.mark.parametrize("path", sorted(REFERENCE.glob("*.csv")), ids=lambda path: path.stem)
+def test_a_kept_table_that_is_read_and_written_has_the_same_bytes(tmp_path: Path, path: Path) -> None:
+    again = read_table(path)
+    assert again is not None
+    write_table(tmp_path / path.name, again)
+    assert (tmp_path / path.name).read_bytes() == path.read_bytes()
 
 
 def test_summaries_are_those_of_the_kept_rows(tmp_path: Path) -> None:

@@ -32,6 +32,15 @@ def test_jobs_get_mirror_device_and_plugins(tmp_path: Path) -> None:
         export(mirror="/no/such")
 
 
+def test_a_mirror_in_the_users_folder_is_found_though_no_shell_reads_the_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "files").mkdir()
+    export(mirror="~/files")
+    assert os.environ["TENSORLDP_MIRROR"] == str(tmp_path / "files")
+
+
 def test_a_cluster_job_takes_over_whether_there_is_a_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(environment, "GPU_NODE", tmp_path)  # a compute node with a GPU
     monkeypatch.setenv("TENSORLDP_GPU", "0")  # a submitting host without

@@ -1,5 +1,6 @@
 """Public representations of records: frozen extractors, and those of the study `frontier`."""
 
+import runpy
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from small import CPU, fixed, images, table
 from torch import Tensor, nn
 
 from tensorldp.errors import InputError
+from tensorldp.files import read_json
 from tensorldp.randomness import generator
 from tensorldp_papers.data.prepare import prepare
 from tensorldp_papers.extractors import feature_range
@@ -180,6 +182,25 @@ def test_no_private_text_influences_the_map_of_words(tmp_path: Path, monkeypatch
     (folder / "train_public_words.safetensors").unlink()
     with pytest.raises(InputError, match=r"train_public_words\.safetensors is not beside it: prepare .* again"):
         read_public_words(folder / "train.safetensors")
+
+
+def test_copies_of_public_texts_among_the_others_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for module in ("data.text", "papers.frontier.represent"):
+        monkeypatch.setattr(f"tensorldp_papers.{module}.PUBLIC_TEXTS", 60)
+    monkeypatch.setattr(f"{REPRESENT}.TASK_TEXTS", 60)
+    source = np.random.default_rng(3)
+    words = [*PRAISE, *BLAME, *(f"w{k}" for k in range(10))]
+    texts = [" ".join(source.choice(words[::8], 20)) for _ in range(70)]
+    texts[1], texts[2] = texts[-1], texts[-2]
+    tiny.write_reviews(tmp_path / "aclImdb_labeled.tar.xz", texts)
+    prepare("imdb", tmp_path, tmp_path, expect_full=False)
+    script = runpy.run_path(str(Path(__file__).parents[2] / "workflow" / "scripts" / "represent.py"))
+    script["main"](["--data", str(tmp_path), "--backbone", "words", "--out", str(tmp_path / "out")])
+    # the test reviews are the same seventy: sixty public ones and two of the others
+    assert read_json(tmp_path / "out" / "record.json")["copies_of_public"] == {"private": 2, "test": 62}
+    assert "imdb: copies of public records: {'private': 2, 'test': 62}" in capsys.readouterr().out
 
 
 def test_what_cannot_be_represented_is_refused_in_one_sentence() -> None:

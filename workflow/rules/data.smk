@@ -14,7 +14,8 @@ rule download:
 
 rule prepare:
     input: source=downloaded
-    output: multiext("resources/datasets/{dataset}/", "train.safetensors", "test.safetensors", "digest.json")
+    output:
+        multiext("resources/datasets/{dataset}/", "train.safetensors", "test.safetensors", "copies.json", "digest.json"),
     params:
         source=source("prepare"),
         folder=subpath(output[0], parent=True),
@@ -29,7 +30,8 @@ rule prepare:
 
 rule prepare_own:
     input: ancient(lambda wildcards: own_files(wildcards.dataset))
-    output: multiext("resources/datasets/{dataset}/", "train.safetensors", "test.safetensors", "digest.json")
+    output:
+        multiext("resources/datasets/{dataset}/", "train.safetensors", "test.safetensors", "copies.json", "digest.json"),
     params:
         source=source("prepare_own"),
         content=lambda wildcards: own_content(wildcards.dataset),

@@ -1,4 +1,4 @@
-"""Turn a data set's files into train.safetensors, test.safetensors and digest.json, their SHA-256."""
+"""Turn a data set's files into both splits, digest.json with their SHA-256, and copies.json."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--source", type=Path, default=None, help="folder that download wrote; none for embedded sets")
     arg.add_argument("--out", type=Path, required=True, help="folder to write")
     args = arg.parse_args(arguments)
-    prepare(args.dataset, args.source, args.out)
+    print(f"{args.dataset}: {prepare(args.dataset, args.source, args.out)}")
     write_json(
         args.out / "digest.json", {split: sha256(args.out / f"{split}.safetensors") for split in ("train", "test")}
     )

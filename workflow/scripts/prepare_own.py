@@ -1,4 +1,4 @@
-"""Turn a user's own file or folder into train.safetensors, test.safetensors and digest.json, their SHA-256."""
+"""Turn a user's own file or folder into both splits, digest.json with their SHA-256, and copies.json."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except ValidationError as error:
         raise explain(error, "--entry", dict(OwnDataset.model_fields)) from None
     check_own({args.dataset: entry}, known=())
-    for warning in prepare_own(args.dataset, entry, args.out):
+    copies, warnings = prepare_own(args.dataset, entry, args.out)
+    print(f"{args.dataset}: {copies}")
+    for warning in warnings:
         print(f"warning: {warning}", file=sys.stderr)
     write_json(
         args.out / "digest.json", {split: sha256(args.out / f"{split}.safetensors") for split in ("train", "test")}

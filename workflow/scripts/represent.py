@@ -1,14 +1,16 @@
-"""Public representations of a prepared data set, and the public records that go with them."""
+"""Public representations of a prepared data set, the public records that go with them, and their copies."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 
 from tensorldp.files import sha256, write_arrays, write_json
+from tensorldp_papers.data.copies import count_public
 from tensorldp_papers.data.fetch import get_weights_file
 from tensorldp_papers.papers.frontier.represent import (
     extractor,
@@ -51,7 +53,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         arrays = {"x": features.numpy().astype(np.float16), "y": records.y.numpy()}
         write_arrays(args.out / f"{split}.safetensors", arrays, metadata)
     labels = features_of_public = None
+    facts: dict[str, Any] = {"backbone": args.backbone}
     if public is not None:
+        facts["copies_of_public"] = count_public(splits["train"].x.numpy(), splits["test"].x.numpy(), len(public))
+        print(f"{splits['train'].name}: copies of public records: {facts['copies_of_public']}")
         signs = read_signs(args.data) if args.backbone == "words" else None
         labels = public_labels(records.name, public, weights, signs, args.threads)
         features_of_public = found["train"][-len(public) :]
@@ -61,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     write_arrays(args.out / "public.safetensors", arrays)
     written = (*splits, "public")
     write_json(args.out / "digest.json", {split: sha256(args.out / f"{split}.safetensors") for split in written})
-    write_json(args.out / "record.json", {"backbone": args.backbone, **watch.record("cpu")})
+    write_json(args.out / "record.json", {**facts, **watch.record("cpu")})
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from tensorldp.registry import Registry
 from tensorldp_papers.registries import PARSERS
 
 __all__ = [
+    "Copies",
     "Dataset",
     "File",
     "Source",
@@ -86,6 +87,27 @@ class Source:
 
 
 @dataclass(frozen=True)
+class Copies:
+    """How many records of a prepared data set equal others in every element.
+
+    Attributes:
+        seen: test records that are also in training.
+        relabelled: of those, the ones that have no training record with the same label.
+        repeated: training records that repeat an earlier one.
+    """
+
+    seen: int
+    relabelled: int
+    repeated: int
+
+    def __str__(self) -> str:
+        return (
+            f"test records that are also in training: {self.seen:,} (only with another label: {self.relabelled:,}); "
+            f"training records that repeat another: {self.repeated:,}"
+        )
+
+
+@dataclass(frozen=True)
 class Dataset:
     """One data set and what `prepare` makes of it.
 
@@ -103,6 +125,8 @@ class Dataset:
         sources: where the files come from, the best first; empty if embedded.
         embedded: it comes inside a library that is installed, nothing is fetched.
         part_of: the data set of which it is a part; empty if it is whole.
+        copies: what `prepare` reports with seed 0; None where nobody has counted. It is no part of `deviation`, which
+            stands in the prepared files: their bytes are in the keys of results.
 
     Raises:
         InputError: if a value is out of range.
@@ -121,6 +145,7 @@ class Dataset:
     sources: tuple[Source, ...] = ()
     embedded: bool = False
     part_of: str = ""
+    copies: Copies | None = None
 
     def __post_init__(self) -> None:
         what = f"the data set {self.name}"
@@ -187,6 +212,7 @@ PART_OF_GLOVE = (
 )
 WITH_GLOVE = "Maas et al. 2011; no formal licence, research use; GloVe: Pennington, Socher, Manning 2014, PDDL 1.0"
 ADULT_NAMES = {"adult.names": "sha256:c248284c0b5de30c9e1958d6cdd168a34a654758b620e68f46aefa83fc0a576a"}
+NO_COPIES = Copies(0, 0, 0)
 TRAIN_ONLY = "standardised with the statistics of the training split alone"
 
 # fmt: off
@@ -218,12 +244,14 @@ ENTRIES = (
             "https://scikit-learn.org/stable/datasets/toy_dataset.html",
             "the test part of UCI Optical Recognition of Handwritten Digits (Alpaydin, Kaynak 1998), CC BY 4.0",
             "stratified 80/20 split of the 1797 images",
-            embedded=True),
+            embedded=True,
+            copies=NO_COPIES),
     Dataset("breast_cancer", "tabular", 2, (30,), -math.inf, math.inf, (455, 114),
             "https://scikit-learn.org/stable/datasets/toy_dataset.html",
             "UCI Breast Cancer Wisconsin (Diagnostic) (Wolberg, Mangasarian, Street 1995), CC BY 4.0",
             f"stratified 80/20 split; {TRAIN_ONLY}",
-            embedded=True),
+            embedded=True,
+            copies=NO_COPIES),
     # torchvision states the MD5 of the same bytes; the SHA-256 were taken from copies that match it
     Dataset("mnist", "image", 10, (28, 28), 0, 255, (60000, 10000),
             "http://yann.lecun.com/exdb/mnist/",
@@ -234,7 +262,8 @@ ENTRIES = (
                 "t10k-images-idx3-ubyte.gz": "sha256:8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
                 "t10k-labels-idx1-ubyte.gz": "sha256:f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6"},
                 "https://ossci-datasets.s3.amazonaws.com/mnist/",
-                "http://yann.lecun.com/exdb/mnist/")),)),
+                "http://yann.lecun.com/exdb/mnist/")),),
+            copies=NO_COPIES),
     Dataset("fashion_mnist", "image", 10, (28, 28), 0, 255, (60000, 10000),
             "https://github.com/zalandoresearch/fashion-mnist",
             "Xiao, Rasul, Vollgraf 2017; MIT",
@@ -244,7 +273,8 @@ ENTRIES = (
                 "t10k-images-idx3-ubyte.gz": "sha256:346e55b948d973a97e58d2351dde16a484bd415d4595297633bb08f03db6a073",
                 "t10k-labels-idx1-ubyte.gz": "sha256:67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5"},
                 "https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/",
-                "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/")),)),
+                "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/")),),
+            copies=NO_COPIES),
     # the binary version: the python version is a pickle; its MD5 is on the publisher's page.
     # Raw uint8 images and labels are what a mirror may hold in place of the archive.
     Dataset("cifar10", "image", 10, (32, 32, 3), 0, 255, (50000, 10000),
@@ -272,7 +302,8 @@ ENTRIES = (
                          "test_labels_u8_10000.bin":
                          "sha256:cec8a24a1e92aa2ecaa0bbd3dbfa86bf6cd8759fbd209a832824c8cf0afca9d5"}),
                          "raw pixels put together from public copies; 114 training and 25 test images are JPEG copies, "
-                         "the others are lossless"))),
+                         "the others are lossless")),
+            copies=NO_COPIES),
     Dataset("svhn", "image", 10, (32, 32, 3), 0, 255, (73257, 26032),
             "http://ufldl.stanford.edu/housenumbers/",
             "Netzer et al. 2011; non-commercial use",
@@ -292,7 +323,8 @@ ENTRIES = (
                 "test_first10000_labels_u8_10000.bin":
                 "sha256:7fe9bcc87dca833901548fff86f3af5d1dccf069e726ecef367b4a1476542ddf"}),
                 "the first 10,000 of the test images, lossless pixels put together from a public copy"),),
-            part_of="svhn"),
+            part_of="svhn",
+            copies=NO_COPIES),
     Dataset("imdb", "text", 2, (500,), 0, 400_000, (25000, 25000),
             "https://ai.stanford.edu/~amaas/data/sentiment/",
             "Maas et al. 2011; no formal licence, research use",
@@ -302,20 +334,23 @@ ENTRIES = (
                  "imdb",
                  {"aclImdb_v1.tar.gz": "md5:7c2ac02c03563afcf9b574c7e56c153a"},
                  "https://ai.stanford.edu/~amaas/data/sentiment/"), *GLOVE)),
-             Source("mirror subset", (*_files("imdb", IMDB_LABELLED), *GLOVE), LABELLED))),
+             Source("mirror subset", (*_files("imdb", IMDB_LABELLED), *GLOVE), LABELLED)),
+            copies=Copies(123, 0, 99)),
     Dataset("imdb_glove", "text", 2, (500,), 0, 100_000, (25000, 25000),
             "https://ai.stanford.edu/~amaas/data/sentiment/",
             WITH_GLOVE,
             f"the first 500 tokens of a review, padded with index 0; {PART_OF_GLOVE}",
             (GLOVE_50D,),
-            part_of="imdb"),
+            part_of="imdb",
+            copies=Copies(123, 0, 99)),
     Dataset("imdb_glove_short", "text", 2, (50,), 0, 100_000, (25000, 1000),
             "https://ai.stanford.edu/~amaas/data/sentiment/",
             WITH_GLOVE,
             "the last 50 tokens of a review in the place of the first 500, padded with index 0; the first 1,000 of "
             f"25,000 test reviews; {PART_OF_GLOVE}",
             (GLOVE_50D,),
-            part_of="imdb"),
+            part_of="imdb",
+            copies=Copies(15, 0, 112)),
     Dataset("darknet", "tabular", 4, (79,), -math.inf, math.inf, (113184, 28297),
             "https://www.unb.ca/cic/datasets/darknet2020.html",
             "CIC-Darknet2020, Habibi Lashkari, Kaur, Rahali 2020; research use, cite the paper",
@@ -332,7 +367,8 @@ ENTRIES = (
                 "darknet2020_sample5000.csv.xz":
                 "sha256:1c15532ce38c0e775749f825070f74153f2e0b6c32a21d3a16c218f7685e00ee"}),
                 "a public sample, whose infinite and missing values its publisher replaced"),),
-            part_of="darknet"),
+            part_of="darknet",
+            copies=Copies(94, 16, 202)),
     Dataset("adult", "tabular", 2, (105,), 0, math.inf, (32561, 16281),
             "https://archive.ics.uci.edu/dataset/2/adult",
             "UCI Adult, Becker, Kohavi 1996; CC BY 4.0",
@@ -346,7 +382,8 @@ ENTRIES = (
                 "adult.data.xz": "sha256:03c5722d4eaeaa2962f81284344def3c5150dadc6ddf841fcbb57f233371445c",
                 "adult.test.xz": "sha256:45248f451a46bace9a234ece542aeadb66ea52e3c078f136d4b2c069cb38b1cd"}),
                 *_files("adult", ADULT_NAMES, f"{UCI}adult/")),
-                "the same text, compressed"))),
+                "the same text, compressed")),
+            copies=Copies(26, 3, 25)),
     Dataset("ctg", "tabular", 3, (21,), -1, 1, (1700, 426),
             "https://archive.ics.uci.edu/dataset/193/cardiotocography",
             "UCI Cardiotocography, Campos, Bernardes 2000; CC BY 4.0",
@@ -354,7 +391,8 @@ ENTRIES = (
             (Source("publisher", _files(
                 "ctg",
                 {"CTG.xls": "sha256:d6aa62e82625e59f9d5b05bc8fc52af9ea67bdf2a23f1faca8511d5618fcb421"},
-                f"{UCI}00193/")),)),
+                f"{UCI}00193/")),),
+            copies=Copies(2, 0, 12)),
     Dataset("credit", "tabular", 2, (28,), -math.inf, math.inf, (199364, 85443),
             "https://www.kaggle.com/datasets/mlg-ulb/creditcardfraud",
             "Dal Pozzolo et al. 2015; Open Database License",
@@ -370,7 +408,8 @@ ENTRIES = (
                 "part_u8.bin": "sha256:c03c3c13b5cfb715b8c300ee18ce7c2531befd856380164e3ede687a8b56814d"}),
                 "55,307 rows put together from partial public copies, of which those that are no random sample of the "
                 "rows without fraud are left out"),),
-            part_of="credit"),
+            part_of="credit",
+            copies=Copies(135, 0, 184)),
 )
 # fmt: on
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import os.path
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from tensorldp.errors import InputError, check_real, shown
 from tensorldp_papers.data.catalogue import float32_resolves
@@ -51,12 +52,16 @@ def _text(value: object) -> object:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
+Place = Annotated[str, AfterValidator(os.path.expanduser)]
+"""A path, in which a leading ~ is the user's folder: YAML and `--config` have no shell that would replace it."""
+
+
 class OwnDataset(BaseModel):
     """An entry of `own_datasets`: a file, or a folder with one folder of images for each class."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
-    path: Annotated[str, Field(min_length=1)] = Field(
+    path: Annotated[Place, Field(min_length=1)] = Field(
         description="a .csv, .parquet, .npz or .safetensors file, or a folder with one folder of images for each class"
     )
     range: Annotated[Interval | dict[str, Interval], BeforeValidator(_ranges)] = Field(

@@ -20,7 +20,7 @@ from PIL import Image, ImageOps
 from safetensors import safe_open
 
 from tensorldp.errors import InputError, described, shown, unknown
-from tensorldp_papers.data.catalogue import Dataset
+from tensorldp_papers.data.catalogue import Copies, Dataset
 from tensorldp_papers.data.fetch import digest
 from tensorldp_papers.data.own import OwnDataset, origin
 from tensorldp_papers.data.prepare import write_splits
@@ -65,13 +65,13 @@ class Content:
         return self.titles[place[0]] if self.titles else f"element {place}"
 
 
-def prepare_own(name: str, entry: OwnDataset, out_dir: Path) -> list[str]:
+def prepare_own(name: str, entry: OwnDataset, out_dir: Path) -> tuple[Copies, list[str]]:
     """Write the splits of a user's own data as `prepare` does, with the names of the classes in the metadata.
 
     Images of unsigned bytes stay so, all else becomes float32, after float64 has scaled columns with ranges of their
     own to [0, 1]. Where float32 does not resolve a millionth of the one range, elements are counted from its lower
     end. Records of one dimension are a table, of two or three dimensions images, (height, width) or (height, width,
-    channels). Gives warnings, one sentence each.
+    channels). Gives the copies of records, and warnings, one sentence each.
     """
     path, where = Path(entry.path), f"own_datasets.{name}"
     if path.is_dir():
@@ -98,8 +98,10 @@ def prepare_own(name: str, entry: OwnDataset, out_dir: Path) -> list[str]:
         deviation=f"stratified split, {entry.test:g} for testing, seed {entry.seed}; {told}",
         embedded=True,
     )
-    write_splits(dataset, Parsed(train, test, {"class_names": json.dumps(classes)}), source, out_dir)
-    return [f"{where}: {warning}" for warning in content.warnings]
+    copies = write_splits(dataset, Parsed(train, test, {"class_names": json.dumps(classes)}), source, out_dir)
+    if copies.seen:
+        content.warnings.append(f"{copies}: leave out what is one owner's record twice")
+    return copies, [f"{where}: {warning}" for warning in content.warnings]
 
 
 def _stored(content: Content, entry: OwnDataset, where: str) -> tuple[NDArray[Any], float, float, str]:
@@ -473,10 +475,15 @@ def _arrays(arrays: dict[str, NDArray[Any]], path: Path, entry: OwnDataset, wher
     if others[0] not in arrays:
         raise unknown(f"array {where}.values of {path}", others[0], arrays)
     x, labels = arrays[others[0]], arrays[entry.label]
-    if x.dtype.kind not in "buif" or x.ndim < 2 or x.shape[0] != labels.size or x.size == 0:
+    if x.dtype.kind not in "buif" or x.ndim < 2 or x.size == 0:
         raise InputError(
             f"{where}: the array {others[0]!r} of {path} must hold numbers in the shape (records, elements) or that of "
-            f"images, with a record for each of the {labels.size} labels, got {x.shape} of {x.dtype}"
+            f"images, got {x.shape} of {x.dtype}"
+        )
+    if labels.size != len(x):
+        raise InputError(
+            f"{where}: the labels {entry.label!r} of {path} must have the shape ({len(x)},), a class for each record "
+            f"of {others[0]!r}, got {labels.shape}"
         )
     if labels.dtype.kind == "S":
         try:

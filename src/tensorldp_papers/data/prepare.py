@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 
 from tensorldp.errors import InputError, check_whole
-from tensorldp.files import write_arrays
+from tensorldp.files import write_arrays, write_json
 from tensorldp_papers.data import catalogue
-from tensorldp_papers.data.catalogue import Dataset
+from tensorldp_papers.data.catalogue import Copies, Dataset
+from tensorldp_papers.data.copies import count_copies
 from tensorldp_papers.data.fetch import digest, read_record
 from tensorldp_papers.data.split import Arrays, Options, Parsed, Parser
 from tensorldp_papers.registries import PARSERS
@@ -24,15 +26,15 @@ def prepare(
     limit: int | None = None,
     endpoints: bool = True,
     seed: int = 0,
-) -> None:
-    """Write train.safetensors and test.safetensors, each with `x`, `y` (int64) and metadata.
+) -> Copies:
+    """Write train.safetensors and test.safetensors, each with `x`, `y` (int64) and metadata; count copies of records.
 
     Images are uint8, (N, H, W) or (N, H, W, C); tables are float32, scaled with only the training split; text is
     int32, (N, tokens) token indices, with embedding.safetensors beside it where GloVe was supplied. Where it was not,
     train_public_words.safetensors and test_public_words.safetensors have indices made only from public texts.
     The metadata are dataset, kind, classes, low, high, source, deviation, split, and for text vocabulary, words and
     padding.
-    The same files and arguments give the same bytes.
+    The same files and arguments give the same bytes. copies.json has what is returned.
 
     Args:
         name: a data set of the catalogue.
@@ -64,11 +66,11 @@ def prepare(
                 f"the files of {dataset.name} give {sizes[0]} training and {sizes[1]} test records, expected "
                 f"{expected[0]} and {expected[1]}"
             )
-    write_splits(dataset, parsed, source, out_dir, deviation=deviation)
+    return write_splits(dataset, parsed, source, out_dir, deviation=deviation)
 
 
-def write_splits(dataset: Dataset, parsed: Parsed, source: str, out_dir: Path, *, deviation: str = "") -> None:
-    """Check both splits against the entry of their data set, and write them with its metadata."""
+def write_splits(dataset: Dataset, parsed: Parsed, source: str, out_dir: Path, *, deviation: str = "") -> Copies:
+    """Check both splits against the entry of their data set, and write them with its metadata and their copies."""
     for split, arrays in (("training", parsed.train), ("test", parsed.test)):
         _check_split(dataset, split, arrays)
     metadata = {
@@ -87,6 +89,9 @@ def write_splits(dataset: Dataset, parsed: Parsed, source: str, out_dir: Path, *
         write_arrays(out_dir / f"{stem}.safetensors", {"weight": array}, {"dataset": dataset.name, "source": source})
     for stem in {"embedding", "train_public_words", "test_public_words", "public_polarity"} - set(parsed.extra):
         (out_dir / f"{stem}.safetensors").unlink(missing_ok=True)
+    copies = count_copies(parsed.train, parsed.test)
+    write_json(out_dir / "copies.json", asdict(copies))
+    return copies
 
 
 def _source(dataset: Dataset, folder: Path) -> tuple[dict[str, Path], str, str]:

@@ -266,9 +266,15 @@ def _check_data(cell: AnyCell, study: Study, known: Sequence[str]) -> None:
             raise InputError(f"the study {study.study} reads data, which {SYNTHETIC!r} has not: take one of {listed}")
     elif cell.dataset not in known:
         raise unknown("dataset", short(cell.dataset), known)
-    elif cell.plan.perturbs and cell.release == "data" and cell.dataset in dataset_names():
+    elif cell.dataset in dataset_names():
         entry = get(cell.dataset)
-        if not math.isfinite(entry.high - entry.low):
+        records = min(entry.sizes[0], cell.training.limit or entry.sizes[0])
+        if cell.training.shares > records:
+            raise InputError(
+                f"training: the study {study.study} deals {records:,} records of the dataset {cell.dataset!r} to "
+                f"{cell.training.shares:,} clients, of whom each needs one: use fewer clients or more records"
+            )
+        if cell.plan.perturbs and cell.release == "data" and not math.isfinite(entry.high - entry.low):
             raise InputError(
                 f"the study {study.study} releases records, and those of the dataset {cell.dataset!r} have no public "
                 "range: take a study that releases features or parameters, or another data set"

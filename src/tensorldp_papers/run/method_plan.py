@@ -35,6 +35,11 @@ class Training(Strict):
         """How many of the first test records models are scored on; None is all."""
         return None
 
+    @property
+    def shares(self) -> int:
+        """Into how many parts the training records are dealt, each of which needs one."""
+        return 1
+
 
 class ModelTraining(Training):
     """For methods whose network may start from ImageNet weights."""

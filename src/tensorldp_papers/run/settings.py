@@ -12,7 +12,7 @@ import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
 
 from tensorldp.errors import InputError, check_budget, shown, unknown
-from tensorldp_papers.data.own import NAMES, OwnDataset
+from tensorldp_papers.data.own import NAMES, OwnDataset, Place
 
 try:
     from yaml import CSafeLoader as SafeLoader  # several times as fast, and planning reads every study
@@ -154,7 +154,7 @@ class Settings(Strict):
     check_minutes: Annotated[float, Field(gt=0, le=600)] = Field(
         2.0, description="processor time of each job of `snakemake checks`, in minutes"
     )
-    mirror: str | None = Field(None, description="a folder that holds the datasets' files")
+    mirror: Place | None = Field(None, description="a folder that holds the datasets' files")
     device: Device = Field("auto", description="auto, cpu or cuda")
     precision: PrecisionWish = Field(
         "auto", description="what networks compute in: auto, float32, bfloat16 or compiled"

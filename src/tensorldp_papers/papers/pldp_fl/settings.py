@@ -52,6 +52,10 @@ class PldpTraining(Training):
     memory_mb: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1024.0
     threads: Annotated[int, Field(ge=1)] = Field(1, description="clients simulated at the same time on a CPU")
 
+    @property
+    def shares(self) -> int:
+        return self.clients
+
 
 EpsilonMode = Literal["same", "e1", "e2", "e3"]
 RangeMode = Literal["t1", "t2", "t3"]
