@@ -593,8 +593,7 @@ def flips(statement: Statement) -> str:
             beyond = ((mark, at(mark * (1 - 1e-6) if side == "below" else mark * (1 + 1e-6))) for mark in order)
             if flip := next(((mark, found) for mark, found in beyond if found != present), None):
                 ends.append(f"{flip[1]} {side} {flip[0]:.3g}")
-        if ends or present != "undecided":
-            texts.append(f'"{word}" is {ours:g}, a limit of ours: {" and ".join(ends) or f"{present} with any"}')
+        texts.append(f'"{word}" is {ours:g}, a limit of ours: {" and ".join(ends) or f"{present} with any"}')
     return "; ".join(texts)
 
 
