@@ -56,7 +56,7 @@ def profiles() -> pd.DataFrame:
     return pd.DataFrame(found, columns=PROFILE_COLUMNS)
 
 
-def claims(count: int = 145) -> pd.DataFrame:
+def claims(count: int = 165) -> pd.DataFrame:
     """Claims with every pair of source and verdict."""
     i = pd.Series(range(count))
     verdicts = i.map(lambda i: VERDICTS[i // len(SOURCES) % len(VERDICTS)])
@@ -68,9 +68,12 @@ def claims(count: int = 145) -> pd.DataFrame:
         },
         **{"claim": i.map("<statement> {} & more".format), "verdict": verdicts, "expected": "a number above 0"},
         "condition": verdicts.map({"holds with a condition": "low noise only"}).fillna(""),
+        "condition_is": verdicts.map({"holds with a condition": "restriction"}).fillna(""),
         "wanted": verdicts.map({"undecided": "about 9 seeds", "not run at this scale": "about 9 seeds"}).fillna(""),
         "observed": (i * 7 % 100).map("the number {}".format),
         "evidence": "tests/mechanisms/test_tldp.py::test_a_name_that_is_long_enough_to_need_a_line_of_its_own",
+        "criterion": "2026-11-28 0123abcd",
+        "was": verdicts.map({"refuted": "holds with a condition until 2026-11-28"}).fillna(""),
     }
     return pd.DataFrame(columns)
 

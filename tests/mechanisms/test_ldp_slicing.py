@@ -149,7 +149,8 @@ def test_each_claim_has_its_verdict(name: str) -> None:
     registered = CLAIMS.get(name)
     found = {gain: verdict(registered.claim, registered.check(Invented(gain))) for gain in (0.3, -0.3)}
     if registered.claim.kind == "empirical":
-        assert found == {0.3: "holds with a condition", -0.3: "undecided"}
+        little = name == "LDPS11"  # that something costs little is no harder for a weak run
+        assert found == {0.3: "undecided" if little else "holds with a condition", -0.3: "undecided"}
     else:
         proved = {"LDPS1", "LDPS5", "LDPS6", "LDPS9"}
         assert set(found.values()) == {"reproduced" if name in proved else "holds with a condition"}

@@ -73,8 +73,8 @@ def jensen() -> Finding:
     text = ", ".join(f"{gap:.2%} at I = {size}" for size, gap in gaps.items())
     return Finding(
         min(gaps.values()) >= 0 and gaps[784] < 0.01,
-        f'the mean of the norm is below its root mean square by {text}; "nearly" is 1 %, a limit of ours: it holds at I = '
-        f"784 with any above {gaps[784]:.2%}; the noise does not depend on Z, so the supremum has no meaning",
+        f'the mean of the norm is below its root mean square by {text}; "nearly" is 1 %, a limit of ours: it holds at '
+        f"I = 784 with any above {gaps[784]:.2%}; the noise does not depend on Z, so the supremum has no meaning",
         _NORM_TEST,
         condition="as the upper bound of Eq. 21, which large tensors nearly reach",
     )
