@@ -108,7 +108,7 @@ def test_the_page_begins_with_a_picture_and_says_which_studies_it_covers(text: s
 def test_verdicts_are_two_bars_with_links_to_their_claims(text: str) -> None:
     part = text[text.index('<h2 id="verdicts"') : text.index("The same counts by source")]
     assert part.count('class="bar"') == 2
-    heads = ("<h3>37 theorems</h3>", "<h3>72 statements about runs</h3>", 'data-kind="theorem" data-verdict="refuted"')
+    heads = ("<h3>42 theorems</h3>", "<h3>82 statements about runs</h3>", 'data-kind="theorem" data-verdict="refuted"')
     assert all(head in part for head in heads)
     undecided = text[text.index('<h2 id="open"') : text.index('<h2 id="claims"')]
     assert undecided.count("<tr>") == 1 + claims()["verdict"].isin(["undecided", "not run at this scale"]).sum()

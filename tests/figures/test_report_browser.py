@@ -141,7 +141,7 @@ def test_claims_are_filtered_by_source_kind_verdict_and_words_and_sorted_by_keyb
         browser.ask("id('filters').dispatchEvent(new Event('input'))")
         table = table[table[key] == value]
         assert browser.ask("claims()") == list(table["id"])
-        assert browser.ask("text('shown')") == f"{len(table)} of 145 claims."
+        assert browser.ask("text('shown')") == f"{len(table)} of 165 claims."
     browser.find("#filters button[type=reset]").click()
     table = claims()
     for key in ("id", "kind"):
