@@ -6,6 +6,7 @@ import json
 import math
 import multiprocessing
 import os
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,10 @@ import pytest
 import torch
 from PIL import Image
 
+from tensorldp.calibration import true_epsilon
 from tensorldp.check.verdict import Verdict
 from tensorldp.commands.main import exit_code
+from tensorldp.files import write_json
 from tensorldp.mechanisms import Box, make
 from tensorldp_papers.card.card import Card
 from tensorldp_papers.card.gallery import documented, gallery
@@ -167,6 +170,16 @@ def test_prices_are_those_of_the_closed_form_at_one_guarantee() -> None:
     assert laplace.seconds > 0
     assert 7 < laplace.memory < 50  # a million doubles are 8 MB
     assert own.error <= laplace.error
+
+
+@pytest.mark.parametrize("name", ["tldp-l", "tldp-l-w", "tldp-g", "privunit"])
+def test_a_written_price_is_of_a_mechanism_that_guarantees_no_less(name: str, tmp_path: Path) -> None:
+    mechanism = make(name, epsilon=1.3, domain=Box(0, 1, (4,)))
+    write_json(tmp_path / "prices.json", [asdict(other) for other in others_at(mechanism, 0.1)])
+    wanted, others = true_epsilon(mechanism, 0.1), json.loads((tmp_path / "prices.json").read_text())
+    for other in others:
+        made = make(other["name"], epsilon=other["nominal"], domain=Box(0, 1, (4,)), delta=0.1)
+        assert 0.99 * wanted <= true_epsilon(made, 0.1) <= wanted
 
 
 def dies_elsewhere(values: torch.Tensor, rng: torch.Generator) -> torch.Tensor:

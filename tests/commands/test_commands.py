@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tensorldp.commands.main import exit_code, main
-from tensorldp.mechanisms import Box, make, names
+from tensorldp.mechanisms import Box, make, mechanism_class, names
 
 PLUGIN = """
 from tensorldp.mechanisms.laplace import Laplace
@@ -95,6 +95,27 @@ def test_canaries_in_a_federated_run(capsys: pytest.CaptureFixture[str]) -> None
     assert "the accountant says epsilon 2," in text
 
 
+GIVEN = [((4,), 0.01, 1e-6), ((4,), 0.01, 7.3), ((28, 28), 1e-5, 1.0), ((28, 28), 0.0, 1e-6), ((4,), 1e-5, 7.3)]
+
+
+@pytest.mark.parametrize("key", [key for key in names() if key != "none"])
+def test_the_nominal_epsilon_that_calibrate_prints_gives_no_more_than_was_asked_for(
+    key: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    high = 5 if mechanism_class(key).integer and key != "randomized-response" else 1
+    given_back = {}
+    for shape, delta, wanted in GIVEN:
+        box = ("--box", "0", f"{high}", "--shape", *map(str, shape))
+        code = exit_code(["calibrate", key, "--record-epsilon", f"{wanted}", "--delta", f"{delta}", *box])
+        if code == 2:  # no nominal epsilon gives that
+            continue
+        nominal = float(capsys.readouterr().out.split("nominal epsilon: ")[1].split()[0])
+        mechanism = make(key, epsilon=nominal, domain=Box(0, high, shape))
+        given_back[wanted, delta] = mechanism.guarantee(delta).epsilon
+        assert given_back[wanted, delta] <= wanted
+    assert max(found / wanted for (wanted, _), found in given_back.items()) > 0.99  # and no less where it can
+
+
 @pytest.mark.parametrize(
     ("key", "delta", "wanted"),
     [("laplace", 0.0, 1.0), ("randomized-response", 0.0, 1.0), ("gaussian-analytic", 1e-5, 2.0), ("tldp-l", 0.3, 1.0)],
@@ -107,6 +128,12 @@ def test_calibrate_gives_a_record_what_was_asked_for(
     mechanism = make(key, epsilon=float(lines["nominal epsilon"]), domain=Box(0, 1, (4,)))
     assert mechanism.guarantee(delta).epsilon == pytest.approx(wanted, rel=2e-6)
     assert "note" not in text
+
+
+def test_guarantee_repeats_the_nominal_epsilon_that_calibrate_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ("tldp-l", "--delta", "1e-5", "--shape", "28", "28")
+    nominal = said(capsys, "calibrate", *arguments, "--record-epsilon", "1").split("nominal epsilon: ")[1].split()[0]
+    assert f"nominal epsilon {nominal}, on" in said(capsys, "guarantee", *arguments, "--epsilon", nominal)
 
 
 def test_calibrate_prints_no_epsilon_below_the_one_that_it_guarantees(capsys: pytest.CaptureFixture[str]) -> None:

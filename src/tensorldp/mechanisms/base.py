@@ -26,6 +26,7 @@ from tensorldp.errors import (
     check_real,
     joined,
     kind_of,
+    number,
     shown,
     unknown,
 )
@@ -249,7 +250,7 @@ class Mechanism(ABC):
 
     def __repr__(self) -> str:
         """Name, epsilon, domain, and whatever differs from its default."""
-        words = [f"epsilon={self.epsilon:g}", f"domain={self.given_domain}"]
+        words = [f"epsilon={number(self.epsilon)}", f"domain={self.given_domain}"]
         for f in fields(self):
             if f.init and f.name not in ("epsilon", "domain"):
                 value = getattr(self, f.name)
