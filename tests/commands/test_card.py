@@ -142,6 +142,13 @@ def test_a_lie_is_named_in_the_sentence(folder: Path, lie: str) -> None:
     assert "reaches" not in str(found["sentence"])
 
 
+def test_a_card_of_no_privacy_lacks_what_laplace_would_leak(folder: Path) -> None:
+    code, found = card(folder, "none", "--epsilon", "inf")
+    assert code == 0
+    assert [leak["name"] for leak in found["leaks"]] == ["none"]
+    assert any(text.startswith("what leaks with laplace: epsilon of laplace must be") for text in found["missing"])
+
+
 def test_a_function_has_a_card_by_its_claim(folder: Path) -> None:
     code, found = card(folder, "lies_of_cards:clear", "--claim-epsilon", "1", "--minutes", "2")
     assert code == 1

@@ -168,6 +168,7 @@ def test_a_negative_number_is_no_option(low: str, capsys: pytest.CaptureFixture[
     assert f"low={float(low)}" in said(capsys, "calibrate", "laplace", "--record-epsilon", "1", "--box", low, "1e-3")
 
 
+NO_TASKS = ("--datasets", "--out", "cards")
 MISTAKES = [
     (("check", "laplac", "--epsilon", "1"), "did you mean 'laplace'"),
     (("check", "laplace"), "needs --epsilon"),
@@ -185,6 +186,12 @@ MISTAKES = [
         ("card", "laplace", "--epsilon", "1", "--out", "cards", "--runs", "/dev/null/r"),
         "folder /dev/null/r for the runs of tasks cannot be made",
     ),
+    (("card", "laplace", "--epsilon", "1", "--claim-delta", "1e-5", *NO_TASKS), "needs claim_epsilon"),
+    (("card", "laplace", "--epsilon", "1", "--claim-epsilon", "-1", *NO_TASKS), "claimed epsilon must be"),
+    (("card", "laplace", "--epsilon", "1", "--seed", "-1", *NO_TASKS), "seed of a check must be"),
+    (("card", "laplace", "--epsilon", "1", "--minutes", "-1", *NO_TASKS), "minutes of a check must be"),
+    (("card", "laplace", "--epsilon", "1", "--cores", "0", *NO_TASKS), "cores must be a whole number of at least 1"),
+    (("card", "jl", "--epsilon", "1", *NO_TASKS), "it cannot be checked"),
     (("guarantee", "math:sqrt"), "not a mechanism"),
     (("guarantee", "laplace"), "laplace needs --epsilon"),
     (("guarantee", "laplace", "--epsilon", "-1"), "epsilon of laplace"),
@@ -226,6 +233,14 @@ OF_A_MECHANISM = [
 ]
 for name, epsilon in (("check", "--epsilon"), ("guarantee", "--epsilon"), ("calibrate", "--record-epsilon")):
     MISTAKES += [((name, "laplace", epsilon, "1", *arguments), message) for arguments, message in OF_A_MECHANISM]
+    for whole in ((), ("--option", "noise=A")):  # a class that others derive from is none, whatever its options
+        MISTAKES += [
+            (
+                (name, "tensorldp.mechanisms:Mechanism", epsilon, "1", *whole),
+                "squared_error and the attribute name, wh",
+            ),
+            ((name, "tensorldp.mechanisms.tldp:Tldp", epsilon, "1", *whole), "Tldp lacks the attribute name, which ev"),
+        ]
 
 
 @pytest.mark.parametrize(("arguments", "message"), MISTAKES, ids=[f"{a[0]}-{m[:20]}" for a, m in MISTAKES])
