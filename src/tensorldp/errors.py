@@ -27,6 +27,12 @@ def shown(value: object) -> str:
     return text if len(text) <= 80 else f"{text[:76]} ..."
 
 
+def number(value: float) -> str:
+    """A number that reads back as itself, in six digits where these do."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(value)
+
+
 def kind_of(value: object) -> str:
     """What a message calls a value by its type, with its shape if it has one."""
     if value is None:

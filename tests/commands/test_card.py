@@ -6,6 +6,7 @@ import json
 import math
 import multiprocessing
 import os
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,10 @@ import pytest
 import torch
 from PIL import Image
 
+from tensorldp.calibration import true_epsilon
 from tensorldp.check.verdict import Verdict
 from tensorldp.commands.main import exit_code
+from tensorldp.files import write_json
 from tensorldp.mechanisms import Box, make
 from tensorldp_papers.card.card import Card
 from tensorldp_papers.card.gallery import documented, gallery
@@ -139,6 +142,13 @@ def test_a_lie_is_named_in_the_sentence(folder: Path, lie: str) -> None:
     assert "reaches" not in str(found["sentence"])
 
 
+def test_a_card_of_no_privacy_lacks_what_laplace_would_leak(folder: Path) -> None:
+    code, found = card(folder, "none", "--epsilon", "inf")
+    assert code == 0
+    assert [leak["name"] for leak in found["leaks"]] == ["none"]
+    assert any(text.startswith("what leaks with laplace: epsilon of laplace must be") for text in found["missing"])
+
+
 def test_a_function_has_a_card_by_its_claim(folder: Path) -> None:
     code, found = card(folder, "lies_of_cards:clear", "--claim-epsilon", "1", "--minutes", "2")
     assert code == 1
@@ -167,6 +177,16 @@ def test_prices_are_those_of_the_closed_form_at_one_guarantee() -> None:
     assert laplace.seconds > 0
     assert 7 < laplace.memory < 50  # a million doubles are 8 MB
     assert own.error <= laplace.error
+
+
+@pytest.mark.parametrize("name", ["tldp-l", "tldp-l-w", "tldp-g", "privunit"])
+def test_a_written_price_is_of_a_mechanism_that_guarantees_no_less(name: str, tmp_path: Path) -> None:
+    mechanism = make(name, epsilon=1.3, domain=Box(0, 1, (4,)))
+    write_json(tmp_path / "prices.json", [asdict(other) for other in others_at(mechanism, 0.1)])
+    wanted, others = true_epsilon(mechanism, 0.1), json.loads((tmp_path / "prices.json").read_text())
+    for other in others:
+        made = make(other["name"], epsilon=other["nominal"], domain=Box(0, 1, (4,)), delta=0.1)
+        assert 0.99 * wanted <= true_epsilon(made, 0.1) <= wanted
 
 
 def dies_elsewhere(values: torch.Tensor, rng: torch.Generator) -> torch.Tensor:

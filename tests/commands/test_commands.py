@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tensorldp.commands.main import exit_code, main
-from tensorldp.mechanisms import Box, make, names
+from tensorldp.mechanisms import Box, make, mechanism_class, names
 
 PLUGIN = """
 from tensorldp.mechanisms.laplace import Laplace
@@ -95,6 +95,27 @@ def test_canaries_in_a_federated_run(capsys: pytest.CaptureFixture[str]) -> None
     assert "the accountant says epsilon 2," in text
 
 
+GIVEN = [((4,), 0.01, 1e-6), ((4,), 0.01, 7.3), ((28, 28), 1e-5, 1.0), ((28, 28), 0.0, 1e-6), ((4,), 1e-5, 7.3)]
+
+
+@pytest.mark.parametrize("key", [key for key in names() if key != "none"])
+def test_the_nominal_epsilon_that_calibrate_prints_gives_no_more_than_was_asked_for(
+    key: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    high = 5 if mechanism_class(key).integer and key != "randomized-response" else 1
+    given_back = {}
+    for shape, delta, wanted in GIVEN:
+        box = ("--box", "0", f"{high}", "--shape", *map(str, shape))
+        code = exit_code(["calibrate", key, "--record-epsilon", f"{wanted}", "--delta", f"{delta}", *box])
+        if code == 2:  # no nominal epsilon gives that
+            continue
+        nominal = float(capsys.readouterr().out.split("nominal epsilon: ")[1].split()[0])
+        mechanism = make(key, epsilon=nominal, domain=Box(0, high, shape))
+        given_back[wanted, delta] = mechanism.guarantee(delta).epsilon
+        assert given_back[wanted, delta] <= wanted
+    assert max(found / wanted for (wanted, _), found in given_back.items()) > 0.99  # and no less where it can
+
+
 @pytest.mark.parametrize(
     ("key", "delta", "wanted"),
     [("laplace", 0.0, 1.0), ("randomized-response", 0.0, 1.0), ("gaussian-analytic", 1e-5, 2.0), ("tldp-l", 0.3, 1.0)],
@@ -107,6 +128,12 @@ def test_calibrate_gives_a_record_what_was_asked_for(
     mechanism = make(key, epsilon=float(lines["nominal epsilon"]), domain=Box(0, 1, (4,)))
     assert mechanism.guarantee(delta).epsilon == pytest.approx(wanted, rel=2e-6)
     assert "note" not in text
+
+
+def test_guarantee_repeats_the_nominal_epsilon_that_calibrate_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ("tldp-l", "--delta", "1e-5", "--shape", "28", "28")
+    nominal = said(capsys, "calibrate", *arguments, "--record-epsilon", "1").split("nominal epsilon: ")[1].split()[0]
+    assert f"nominal epsilon {nominal}, on" in said(capsys, "guarantee", *arguments, "--epsilon", nominal)
 
 
 def test_calibrate_prints_no_epsilon_below_the_one_that_it_guarantees(capsys: pytest.CaptureFixture[str]) -> None:
@@ -141,6 +168,7 @@ def test_a_negative_number_is_no_option(low: str, capsys: pytest.CaptureFixture[
     assert f"low={float(low)}" in said(capsys, "calibrate", "laplace", "--record-epsilon", "1", "--box", low, "1e-3")
 
 
+NO_TASKS = ("--datasets", "--out", "cards")
 MISTAKES = [
     (("check", "laplac", "--epsilon", "1"), "did you mean 'laplace'"),
     (("check", "laplace"), "needs --epsilon"),
@@ -158,6 +186,12 @@ MISTAKES = [
         ("card", "laplace", "--epsilon", "1", "--out", "cards", "--runs", "/dev/null/r"),
         "folder /dev/null/r for the runs of tasks cannot be made",
     ),
+    (("card", "laplace", "--epsilon", "1", "--claim-delta", "1e-5", *NO_TASKS), "needs claim_epsilon"),
+    (("card", "laplace", "--epsilon", "1", "--claim-epsilon", "-1", *NO_TASKS), "claimed epsilon must be"),
+    (("card", "laplace", "--epsilon", "1", "--seed", "-1", *NO_TASKS), "seed of a check must be"),
+    (("card", "laplace", "--epsilon", "1", "--minutes", "-1", *NO_TASKS), "minutes of a check must be"),
+    (("card", "laplace", "--epsilon", "1", "--cores", "0", *NO_TASKS), "cores must be a whole number of at least 1"),
+    (("card", "jl", "--epsilon", "1", *NO_TASKS), "it cannot be checked"),
     (("guarantee", "math:sqrt"), "not a mechanism"),
     (("guarantee", "laplace"), "laplace needs --epsilon"),
     (("guarantee", "laplace", "--epsilon", "-1"), "epsilon of laplace"),
@@ -199,6 +233,14 @@ OF_A_MECHANISM = [
 ]
 for name, epsilon in (("check", "--epsilon"), ("guarantee", "--epsilon"), ("calibrate", "--record-epsilon")):
     MISTAKES += [((name, "laplace", epsilon, "1", *arguments), message) for arguments, message in OF_A_MECHANISM]
+    for whole in ((), ("--option", "noise=A")):  # a class that others derive from is none, whatever its options
+        MISTAKES += [
+            (
+                (name, "tensorldp.mechanisms:Mechanism", epsilon, "1", *whole),
+                "squared_error and the attribute name, wh",
+            ),
+            ((name, "tensorldp.mechanisms.tldp:Tldp", epsilon, "1", *whole), "Tldp lacks the attribute name, which ev"),
+        ]
 
 
 @pytest.mark.parametrize(("arguments", "message"), MISTAKES, ids=[f"{a[0]}-{m[:20]}" for a, m in MISTAKES])

@@ -23,8 +23,10 @@ from tensorldp.randomness import generator
 SAME_SHAPE = [name for name in names() if mechanism_class(name).same_shape]
 PRIVATE = [name for name in names() if name != "none"]
 each = pytest.mark.parametrize("name", SAME_SHAPE)
-# their noise does not grow as 1 / epsilon, or a finer grid of whole numbers bounds epsilon from below
-NOT_LINEAR = {"jl", "gaussian", "tldp-g", "tldp-g-w"} | {name for name in names() if name.endswith("-secure")}
+# their noise does not grow as 1 / epsilon, what they keep tells the weights, or a grid bounds epsilon from below
+NOT_LINEAR = {"jl", "gaussian", "tldp-g", "tldp-g-w", "tldp-l-w"} | {
+    name for name in names() if name.endswith("-secure")
+}
 DOMAINS: list[Callable[..., Domain]] = [
     *(partial(Box, 0, high) for high in (1e300, 1e38, 1e-30, 1e-300, 2**53, 2**60, 255, 1)),
     *(partial(Box, -end, end) for end in (1e308, 1e30, 2**24)),

@@ -7,6 +7,8 @@ from exact_laws import check_law, check_mean, releases
 from scipy.stats import laplace, norm
 from typed import gaussian_mu, make_as
 
+from tensorldp.curves.laplace import LaplaceCurve
+from tensorldp.curves.product import ProductCurve
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.tldp import Tldp, TldpGaussian, TldpLaplace, TldpLaplaceWeighted
 from tensorldp.randomness import generator
@@ -90,7 +92,7 @@ def test_an_element_may_be_kept_at_any_epsilon_and_no_pure_epsilon_covers_that(n
     pure, curve = m.guarantee(0.0), m.curve()
     assert pure.epsilon == math.inf
     assert pure.exact or name.endswith("-w")
-    noise = 784 * epsilon if "-l" in name else math.inf
+    noise = 784 * (epsilon - (math.log1p(-m.retention) if "-w" in name else 0.0)) if "-l" in name else math.inf
     assert pure.epsilon_without_atom == curve.pure_epsilon == pytest.approx(noise, rel=1e-12)
     assert curve.log_atom < 0
     assert curve.atom == pytest.approx(math.exp(curve.log_atom), rel=1e-9, abs=1e-300)
@@ -148,6 +150,23 @@ def test_gaussian_counterexample() -> None:
     """docs/mathematics/papers.md#tldp: S = (-inf, -3] has ratio 1430 at epsilon 1, more than e."""
     m = make_as(TldpGaussian, epsilon=1.0, domain=UNIT)
     assert norm.cdf(-3 / m.scale) / norm.cdf(-4 / m.scale) == pytest.approx(1430, rel=2e-3)
+
+
+@pytest.mark.parametrize(("size", "epsilon", "largest"), [(1, 0.3, 0.43976), (8, 0.3, 2.5456)])
+def test_what_is_not_kept_tells_weights_of_the_private_record(size: int, epsilon: float, largest: float) -> None:
+    """docs/mathematics/curves.md#atoms: I (epsilon - ln(1 - p)), a record that keeps nothing against one of zeros."""
+    m, white = tldp("tldp-l-w", epsilon, Box(0, 1, (size,))), torch.ones(size)
+    ratio = float(m.log_likelihood_ratio(2 * white.expand(1, size), white, 0 * white))
+    without = m.guarantee(0.0).epsilon_without_atom
+    assert (ratio, without) == pytest.approx((largest, ratio), rel=1e-4)
+    for curve in (m.curve().compose(3), ProductCurve(((m.curve(), 1), (m.curve().compose(2), 1)))):
+        assert (curve.pure_epsilon, curve.epsilon_without_atom(0.0)) == pytest.approx((3 * ratio, 3 * ratio), rel=1e-9)
+        assert curve.epsilon_without_atom(0.01) == pytest.approx(
+            3 * (ratio - size * epsilon) + LaplaceCurve(epsilon, 3 * size).epsilon(0.01), rel=1e-6
+        )
+        assert not curve.exact
+    public = make("tldp-l-w", epsilon=epsilon, domain=Box(0, 1, (size,)), weights=0.5).guarantee(0.0)
+    assert public.epsilon_without_atom == pytest.approx(size * epsilon)
 
 
 def test_weights_of_the_private_record_make_the_curve_a_bound() -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Callable
+from decimal import ROUND_FLOOR, Context
 
 from tensorldp.calibration import calibrate
 from tensorldp.commands.target import add_target_arguments, called, domain_of, error_lines, mechanism_of
-from tensorldp.errors import MOST_EPSILON, InputError, check_budget
+from tensorldp.errors import MOST_EPSILON, InputError, check_budget, number
 from tensorldp.mechanisms import Mechanism
 
+DIGITS = 9  # of a nominal epsilon: what is cut off is a hundredth of the search's tolerance
 SHORT = 0.01  # of the epsilon that was asked for: what is reached may miss as much without a note
 
 
@@ -38,15 +41,15 @@ def run(options: argparse.Namespace) -> int:
         raise InputError(
             f"{first.name} guarantees a record no finite epsilon at delta {delta:g}: give a larger --delta{than}"
         )
-    mechanism = calibrate(build, wanted, delta, epsilon_of=lambda m, d: m.curve().epsilon(d))
+    mechanism = _printable(build, calibrate(build, wanted, delta, epsilon_of=_epsilon), wanted, delta)
     reached = mechanism.guarantee(delta)
     bound = "exactly" if reached.exact else "at most"
     short = f"{reached.epsilon:.6g}"
-    number = short if float(short) >= reached.epsilon else repr(reached.epsilon)  # never less than is guaranteed
+    least = short if float(short) >= reached.epsilon else repr(reached.epsilon)  # never less than is guaranteed
     lines = [
         f"{called(options.target, mechanism)} on {mechanism.domain}",
-        f"nominal epsilon: {mechanism.epsilon:.9g}",
-        f"each {reached.unit} is guaranteed epsilon {bound} {number} at delta {delta:g}",
+        f"nominal epsilon: {number(mechanism.epsilon)}",
+        f"each {reached.unit} is guaranteed epsilon {bound} {least} at delta {delta:g}",
     ]
     if reached.epsilon < (1.0 - SHORT) * wanted:
         atom, why = mechanism.curve().atom, "what is guaranteed jumps beyond it"
@@ -57,3 +60,14 @@ def run(options: argparse.Namespace) -> int:
         lines.append(f"note: epsilon {wanted:g} is not reached, because with a larger nominal epsilon {why}")
     print(*lines, *error_lines(mechanism), sep="\n")
     return 0
+
+
+def _epsilon(mechanism: Mechanism, delta: float) -> float:
+    return mechanism.curve().epsilon(delta)
+
+
+def _printable(build: Callable[[float], Mechanism], found: Mechanism, wanted: float, delta: float) -> Mechanism:
+    """The mechanism of the nominal epsilon cut to `DIGITS`, or the one found where that guarantees less."""
+    cut = float(Context(prec=DIGITS, rounding=ROUND_FLOOR).create_decimal(repr(found.epsilon)))
+    mechanism = build(cut)
+    return mechanism if _epsilon(mechanism, delta) <= wanted else found

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from tensorldp.commands.target import add_target_arguments, called, domain_of, error_lines, mechanism_of
 from tensorldp.curves.composition import compose
 from tensorldp.deltas import REPORT_DELTA
-from tensorldp.errors import MOST_USES, check_whole
+from tensorldp.errors import MOST_USES, check_whole, number
 
 FLOATS = {
     True: "releases are on a grid that the record has no part in, so that their floats add nothing",
@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
 def _lines(options: argparse.Namespace) -> Iterator[str]:
     mechanism = mechanism_of(options, domain_of(options))
     uses = check_whole("uses", options.uses, low=1, high=MOST_USES)
-    yield f"{called(options.target, mechanism)}, nominal epsilon {mechanism.epsilon:g}, on {mechanism.domain}"
+    yield f"{called(options.target, mechanism)}, nominal epsilon {number(mechanism.epsilon)}, on {mechanism.domain}"
     for count in dict.fromkeys((1, uses)):
         curve = mechanism.curve().compose(count)
         guarantee = compose(mechanism, count=count, delta=options.delta)

@@ -17,7 +17,7 @@ class Guarantee:
 
     Attributes:
         epsilon: in nats; `math.inf` where none holds at this delta.
-        epsilon_without_atom: the same given that the output does not give its record away; equal to `epsilon` where no
+        epsilon_without_atom: the same over the outputs that do not give their record away; equal to `epsilon` where no
             output does. At delta = 0 no finite epsilon covers such outputs.
         delta: in [0, 1).
         unit: what may change between neighbours, one of `UNITS`.

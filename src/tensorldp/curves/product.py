@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -29,14 +29,18 @@ class AtomCurve(PrivacyCurve):
         inner: the curve of the other outcomes.
         mass: a.
         log_mass: log a; it follows from `mass` but where that underflows to 0.
+        imbalance: the largest log ratio, >= 0, of the chances of two records to miss their atoms. Outputs beside the
+            atoms tell these chances too; delta(epsilon) is then an upper bound.
 
     Raises:
-        InputError: if `inner` is not a curve, `mass` is not in [0, 1] or `log_mass` does not go with it.
+        InputError: if `inner` is not a curve, `mass` is not in [0, 1], `log_mass` does not go with it or `imbalance` is
+            negative.
     """
 
     inner: PrivacyCurve
     mass: float
     log_mass: float = -math.inf
+    imbalance: float = 0.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.inner, PrivacyCurve):
@@ -48,20 +52,23 @@ class AtomCurve(PrivacyCurve):
             object.__setattr__(
                 self, "log_mass", check_real("log_mass of an atom of mass 0", self.log_mass, high=LARGEST_LOG)
             )
+        check_real("imbalance of an atom", self.imbalance, low=0.0, infinite=True)
 
     @classmethod
-    def over(cls, inner: PrivacyCurve, mass: float, log_mass: float = -math.inf) -> PrivacyCurve:
+    def over(
+        cls, inner: PrivacyCurve, mass: float, log_mass: float = -math.inf, imbalance: float = 0.0
+    ) -> PrivacyCurve:
         """The curve with its atom, or `inner` itself where there is none."""
-        curve = cls(inner, mass, log_mass)
+        curve = cls(inner, mass, log_mass, imbalance)
         return curve if curve.log_mass > -math.inf else inner
 
     @property
     def exact(self) -> bool:  # type: ignore[override]
-        return self.inner.exact
+        return self.inner.exact and self.imbalance == 0.0
 
     @property
     def pure_epsilon(self) -> float:
-        return self.inner.pure_epsilon
+        return self.inner.pure_epsilon + self.imbalance
 
     @property
     def atom(self) -> float:
@@ -81,15 +88,15 @@ class AtomCurve(PrivacyCurve):
 
     def nearer(self, share: float) -> PrivacyCurve | None:
         inner = self.inner.nearer(share)
-        return None if inner is None else AtomCurve(inner, self.mass, self.log_mass)  # any difference gives it away
+        return None if inner is None else replace(self, inner=inner)  # any difference gives it away
 
     def epsilon_without_atom(self, delta: float) -> float:
-        return self.inner.epsilon_without_atom(delta)
+        return self.inner.epsilon_without_atom(delta) + self.imbalance
 
     def _compose(self, count: int) -> PrivacyCurve:
         log_mass = self.log_mass + math.log(count)  # 1 - (1 - a)^n is n a where a underflows
         mass = -math.expm1(count * math.log1p(-self.mass)) if self.mass < 1.0 else 1.0
-        return AtomCurve(self.inner.compose(count), mass or math.exp(log_mass), log_mass)
+        return AtomCurve(self.inner.compose(count), mass or math.exp(log_mass), log_mass, count * self.imbalance)
 
 
 GAUSSIAN_SHARE = 1e-6  # of the loss variance, that makes the contour's integrand die out
@@ -124,9 +131,9 @@ class ProductCurve(PrivacyCurve):
         object.__setattr__(self, "parts", parts)
 
     @cached_property
-    def _split(self) -> tuple[float, tuple[PrivacyCurve, ...]]:
+    def _split(self) -> tuple[float, float, tuple[PrivacyCurve, ...]]:
         counts: dict[PrivacyCurve, int] = {}
-        log_kept = 0.0
+        log_kept, imbalance = 0.0, 0.0
         todo = list(self.parts)
         while todo:
             curve, count = todo.pop()
@@ -134,6 +141,7 @@ class ProductCurve(PrivacyCurve):
                 todo.extend((inner, n * count) for inner, n in curve.parts)
             elif isinstance(curve, AtomCurve):
                 log_kept += count * math.log1p(-curve.mass) if curve.mass < 1.0 else -math.inf
+                imbalance += count * curve.imbalance
                 todo.append((curve.inner, count))
             else:
                 counts[curve] = counts.get(curve, 0) + count
@@ -151,7 +159,7 @@ class ProductCurve(PrivacyCurve):
             rest.append(GaussianCurve(mu, all(curve.exact for curve, _ in gaussians)))
         rest.extend(LaplaceCurve(shift, n, exact) for shift, (n, exact) in laplaces.items())
         kept = [curve for curve in rest if curve.pure_epsilon > 0.0 or curve.atom > 0.0]
-        return -math.expm1(log_kept), tuple(kept)
+        return -math.expm1(log_kept), imbalance, tuple(kept)
 
     @property
     def _mass(self) -> float:
@@ -159,9 +167,14 @@ class ProductCurve(PrivacyCurve):
         return self._split[0]
 
     @property
+    def _imbalance(self) -> float:
+        """The sum of their imbalances."""
+        return self._split[1]
+
+    @property
     def _curves(self) -> tuple[PrivacyCurve, ...]:
         """The least list of curves that remains."""
-        return self._split[1]
+        return self._split[2]
 
     @cached_property
     def _cumulant(self) -> SumCumulant | None:
@@ -174,13 +187,21 @@ class ProductCurve(PrivacyCurve):
 
     @property
     def exact(self) -> bool:  # type: ignore[override]
-        if not all(curve.exact for curve in self._curves):
+        if self._imbalance > 0.0 or not all(curve.exact for curve in self._curves):
             return False
         return len(self._curves) < 2 or (self._cumulant is not None and self._cumulant.smooth_far_out)
 
     @property
-    def pure_epsilon(self) -> float:
+    def _top(self) -> float:
+        """The pure epsilon of the curves beneath the atoms."""
         return math.fsum(curve.pure_epsilon for curve in self._curves)
+
+    @property
+    def pure_epsilon(self) -> float:
+        return self._top + self._imbalance
+
+    def epsilon_without_atom(self, delta: float) -> float:
+        return min(super().epsilon_without_atom(delta) + self._imbalance, self.pure_epsilon)
 
     @property
     def atom(self) -> float:
@@ -200,7 +221,7 @@ class ProductCurve(PrivacyCurve):
 
     def _log_smooth(self, epsilon: float) -> float:
         """log delta of the parts without their atoms."""
-        if epsilon >= self.pure_epsilon:
+        if epsilon >= self._top:
             return -math.inf
         if self._cumulant is not None:
             saddle = saddle_point.right_saddle(self._cumulant.slope, epsilon)
@@ -224,16 +245,14 @@ class ProductCurve(PrivacyCurve):
             return self._curves[0].epsilon(rest) if rest > 0.0 else math.inf
         rest = (delta - self.atom) / (1.0 - self.atom)
         if rest <= 0.0:
-            return self.pure_epsilon
+            return self._top
         if self._cumulant is not None:
             mean, variance = self._cumulant.slope(0.0), self._cumulant.curvature(0.0)
         else:
             _, mean, variance = self._lattice[0].tilted(0.0)
             if rest <= self._lattice[1]:
-                return self.pure_epsilon
-        return epsilon_at(
-            self._log_smooth, math.log(rest), mean=mean, spread=math.sqrt(variance), top=self.pure_epsilon
-        )
+                return self._top
+        return epsilon_at(self._log_smooth, math.log(rest), mean=mean, spread=math.sqrt(variance), top=self._top)
 
     def _compose(self, count: int) -> PrivacyCurve:
         return ProductCurve(tuple((curve, n * count) for curve, n in self.parts))

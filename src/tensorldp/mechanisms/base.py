@@ -26,6 +26,7 @@ from tensorldp.errors import (
     check_real,
     joined,
     kind_of,
+    number,
     shown,
     unknown,
 )
@@ -206,11 +207,18 @@ class Mechanism(ABC):
         dataclass(kw_only=True, eq=False, repr=False)(cls)
 
     def __new__(cls, *args: Any, **options: Any) -> Self:
-        """Refuse a class that lacks a method, which Python would tell in a sentence of its own."""
-        if lacking := sorted(cls.__abstractmethods__):
-            methods = f"the method{'s' * (len(lacking) > 1)} {joined(lacking, 'and')}"
-            raise InputError(f"{cls.__name__} lacks {methods}, which every mechanism has")
+        """Refuse a class that lacks a method or its name, which Python would tell in a sentence of its own."""
+        cls._check_parts()
         return super().__new__(cls)
+
+    @classmethod
+    def _check_parts(cls) -> None:
+        """Refuse a class that is not a whole mechanism, such as one that others derive from."""
+        lacking = ["the attribute name"] if not hasattr(cls, "name") else []
+        if methods := sorted(cls.__abstractmethods__):
+            lacking.insert(0, f"the method{'s' * (len(methods) > 1)} {joined(methods, 'and')}")
+        if lacking:
+            raise InputError(f"{cls.__name__} lacks {' and '.join(lacking)}, which every mechanism has")
 
     def __post_init__(self) -> None:
         self.epsilon = check_budget(f"epsilon of {self.name}", self.epsilon, infinite=not self.private)
@@ -242,14 +250,15 @@ class Mechanism(ABC):
 
     @classmethod
     def check_options(cls, names: Iterable[str]) -> None:
-        """Refuse what is not an option, naming the nearest one."""
+        """Refuse what is not an option, naming the nearest one, and a class that is no whole mechanism."""
+        cls._check_parts()
         for name in names:
             if name not in cls.options():
                 raise unknown(f"option of {cls.name}", name, cls.options())
 
     def __repr__(self) -> str:
         """Name, epsilon, domain, and whatever differs from its default."""
-        words = [f"epsilon={self.epsilon:g}", f"domain={self.given_domain}"]
+        words = [f"epsilon={number(self.epsilon)}", f"domain={self.given_domain}"]
         for f in fields(self):
             if f.init and f.name not in ("epsilon", "domain"):
                 value = getattr(self, f.name)

@@ -7,7 +7,6 @@ exactly gives its record away with certainty. `curve` gives the true guarantee.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -17,8 +16,6 @@ from torch import Tensor
 
 from tensorldp.curves.base import PrivacyCurve
 from tensorldp.curves.discrete import DiscreteCurve, PureCurve
-from tensorldp.curves.gaussian import GaussianCurve
-from tensorldp.curves.laplace import LaplaceCurve
 from tensorldp.curves.product import AtomCurve
 from tensorldp.errors import InputError, check_real, check_word, shown
 from tensorldp.mechanisms.additive_noise import GAUSSIAN, LAPLACE, StatedRange
@@ -97,6 +94,10 @@ class Tldp(StatedRange):
         """log of the largest sum of 1 - w over the elements of a record."""
         return math.log(self.size)
 
+    def _imbalance(self) -> float:
+        """The largest log ratio of the chances that two records keep no element."""
+        return 0.0
+
     def squared_error(self) -> float:
         return self.law.variance(self.scale) * (self.size - self._expected_kept())
 
@@ -104,7 +105,7 @@ class Tldp(StatedRange):
         atom = self._atom()
         # where the atom underflows it is the sum of the chances to be kept, with p the only small factor
         log_atom = math.log(atom) if atom > 0.0 else self._log_keepers() + self.log_retention
-        return AtomCurve.over(super().curve(), atom, log_atom)
+        return AtomCurve.over(super().curve(), atom, log_atom, self._imbalance())
 
     def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
         y, x, x_prime = self._flat(y), self._flat(x), self._flat(x_prime)
@@ -171,14 +172,6 @@ class _Weighted(Tldp):
             return self.keep_factors(values)
         return (1.0 - self.weights).reshape(-1).to(values.device)[places]
 
-    def curve(self) -> PrivacyCurve:
-        """A bound where the weights, and so the atoms, differ between records: docs/mathematics/curves.md#atoms."""
-        curve = super().curve()
-        if self.weights is not None or not isinstance(curve, AtomCurve) or curve.mass == 0.0:
-            return curve
-        assert isinstance(curve.inner, (LaplaceCurve, GaussianCurve))
-        return replace(curve, inner=replace(curve.inner, exact=False))
-
     def _expected_kept(self) -> float:
         factors = 0.0 if self.weights is None else float((1.0 - self.weights).sum())
         return factors * self.retention
@@ -187,6 +180,13 @@ class _Weighted(Tldp):
         if self.weights is None or self.retention in (0.0, 1.0):
             return super()._atom()
         return -math.expm1(float(torch.log1p(-(1.0 - self.weights) * self.retention).sum()))
+
+    def _imbalance(self) -> float:
+        """Of a record of weight 1, which keeps nothing, and one of weight 0: docs/mathematics/curves.md#atoms."""
+        if self.weights is not None:
+            return 0.0
+        log_odds = -(self.size - 1) * self.epsilon - self.law.log_inverse_peak(self.scale)  # log(p / (1 - p))
+        return self.size * float(np.logaddexp(0.0, log_odds))
 
     def _log_keepers(self) -> float:
         if self.weights is None:

@@ -16,7 +16,7 @@ from tensorldp.check.check import check
 from tensorldp.commands.check import wall_limit
 from tensorldp.commands.target import add_target_arguments, domain_of, is_registered, target_of
 from tensorldp.commands.watch import ended_after
-from tensorldp.errors import InputError
+from tensorldp.errors import InputError, check_whole
 from tensorldp.files import writable_folder, write_json, write_text
 from tensorldp.mechanisms import Domain, Mechanism, make
 from tensorldp_papers.card.card import Card
@@ -62,6 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Make the card; 1 where the claim is refuted, as `check` says it."""
     started = time.perf_counter()
+    check_whole("cores", options.cores, low=1)
     domain = domain_of(options)
     target = target_of(options, domain)
     mechanism = target if isinstance(target, Mechanism) else None
@@ -75,9 +76,6 @@ def run(options: argparse.Namespace) -> int:
     if options.datasets != [] and not _no_tasks(options, mechanism):
         writable_folder(options.runs, "the runs of tasks")
     missing: list[str] = []
-    _say("the label")
-    lines = tuple(label(lambda on: target_of(options, on), domain)) if mechanism is not None else ()
-    _say("the test")
     with ended_after(wall_limit(options.minutes)):
         verdict = check(
             target,
@@ -87,7 +85,9 @@ def run(options: argparse.Namespace) -> int:
             minutes=options.minutes,
             seed=options.seed,
             progress=_say,
-        )
+        )  # first of all parts, as it refuses what cannot be checked
+    _say("the label")
+    lines = tuple(label(lambda on: target_of(options, on), domain)) if mechanism is not None else ()
     _say("the price")
     prices = _prices(options, target, mechanism, domain, missing)
     _say("what leaks")
@@ -143,8 +143,15 @@ def _leaks(options: argparse.Namespace, mechanism: Mechanism | None, name: str, 
         missing.append("what leaks: a function has no label for digits")
         return []
     own = _try("what leaks", missing, lambda: leak(lambda box: target_of(options, box)))
-    laplace = leak(lambda box: make("laplace", epsilon=mechanism.epsilon, domain=box))
-    return [*([replace(own, name=name)] if own else []), *([laplace] if name != "laplace" else [])]
+    found = [replace(own, name=name)] if own else []
+    if name == "laplace":
+        return found
+    laplace = _try(
+        "what leaks with laplace",
+        missing,
+        lambda: leak(lambda box: make("laplace", epsilon=mechanism.epsilon, domain=box)),
+    )
+    return [*found, *([laplace] if laplace else [])]
 
 
 def _no_tasks(options: argparse.Namespace, mechanism: Mechanism | None) -> str:
