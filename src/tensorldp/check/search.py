@@ -70,7 +70,10 @@ class Budget:
 
 FAST, SLOW, GROWTH = 400, 64, 4  # releases of each record at first, fast or not, and the factor between rounds
 SLOW_PAIRS = 2  # pairs that are examined among other records
-SMALLER, LARGER = "two random points", "centre and all high"  # seen beside the smaller, and beside the larger of the two
+SMALLER, LARGER = (
+    "two random points",
+    "centre and all high",
+)  # seen beside the smaller, and beside the larger of the two
 SLOW_TOO = (SMALLER, LARGER, "last element low and high")  # which differ in size, not only in sign, or at the end only
 VALUES = 1 << 23  # numbers of one pair's observations that are kept
 RELEASED = 1 << 26  # elements of a record's first releases at most, or as few releases as there may be

@@ -173,7 +173,7 @@ class Target:
                 fresh, source = self.anew(), generator("check", "anew", index)
                 seen.append([fresh.release(record.expand(n, *record.shape), source) for n in (1, 1, most)])
             except Exception as error:  # a copy need not work where the original does
-                return f"a copy of it fails ({described(error)})"
+                return f"a copy of it does not work ({error if isinstance(error, InputError) else described(error)})"
         if all(torch.equal(first, second) for first, second in zip(*seen, strict=True)):
             return "its copies release the same whatever generator they are given: draw from the generator"
         return ""
