@@ -158,7 +158,7 @@ FAILS: dict[str, tuple[str, Any]] = {
     "an exit with code 0": ("SystemExit: 0", fails(SystemExit(0))),
     "an exit with a text": ("SystemExit: thank you", fails(SystemExit("thank you"))),
     "a float32 network": (
-        "records are float64 here, which --dtype float32",
+        "records are float64 here, and a check gives float32 ones by --dtype float32",
         lambda x, g: torch.nn.functional.linear(x, torch.eye(2)),
     ),
     "no memory": ("MemoryError", fails(MemoryError())),

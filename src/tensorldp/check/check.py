@@ -232,11 +232,11 @@ class _Check:
         self._note("sequential search for a breach", SHARES["search"], search.budget.drawn, start, outcome)
         if no_start:
             self.attempts.append(Attempt("what only a first call does", 0.0, 0, 0.0, f"not tried: {no_start}"))
+        if breach is None and self.claim.countable:
+            goal = search.goal - min(0.0, search.capitals[search.first.observer.name])  # what was lost is to be won too
+            self.reach = reach(search.first.pair.name, search.stages, self.claim.countable, goal)
         if breach is not None or not self.findings:
             self._bound(search, breach)
-        if breach is None and self.claim.countable:
-            lost = min(0.0, search.capitals[search.first.observer.name])
-            self.reach = reach(search.first.pair.name, search.stages, self.claim.countable, search.goal - lost)
 
     def _bound(self, search: Search, breach: Breach | None) -> None:
         """A lower bound on epsilon from one more sample, whose event is fixed before it is drawn."""
@@ -260,7 +260,7 @@ class _Check:
             trail, event, _ = max(events, key=lambda item: item[2])
         trials = min(50_000 if trail.observer.fast else 1000, max(500, 2 * trail.samples))
         trials = min(trials, max(64, BOUNDED // self.target.size))
-        pace = search.budget.spent / search.budget.drawn  # seconds for a release of each record, so that time suffices
+        pace = search.budget.spent / search.budget.drawn  # seconds for a release of each record
         trials = min(trials, max(64, int((self.budget.seconds - self.budget.spent) / 2.0 / pace)))
         hits, others = search.settle(trail, event, trials)
         bound = epsilon_bound(hits, others, trials, error, event.delta)

@@ -53,7 +53,7 @@ def gamble(
 
 
 CHANCE = 0.9  # of finding a lie of the size that a verdict states
-RUNS, MISSES = 60, 2  # 58 of 60 simulated searches: the chance is then above 0.9 but for one time in ten
+RUNS, MISSES = 60, 2  # 58 of 60 simulated searches, which a chance of 0.9 gives once in 20 times
 HALVINGS = 10
 
 

@@ -70,10 +70,7 @@ class Budget:
 
 FAST, SLOW, GROWTH = 400, 64, 4  # releases of each record at first, fast or not, and the factor between rounds
 SLOW_PAIRS = 2  # pairs that are examined among other records
-SMALLER, LARGER = (
-    "two random points",
-    "centre and all high",
-)  # seen beside the smaller, and beside the larger of the two
+SMALLER, LARGER = "two random points", "centre and all high"  # seen beside the smaller, and beside the larger one
 SLOW_TOO = (SMALLER, LARGER, "last element low and high")  # which differ in size, not only in sign, or at the end only
 VALUES = 1 << 23  # numbers of one pair's observations that are kept
 RELEASED = 1 << 26  # elements of a record's first releases at most, or as few releases as there may be
@@ -169,7 +166,7 @@ class Search:
         # a draw shared by a batch fools the fast observer
         self.trails.sort(key=lambda trail: trail.observer.fast != huge)
         self.waiting = list(self.trails)
-        self.first = next((trail for trail in self.trails if trail.observer.fast), self.trails[0])  # kept in all rounds
+        self.first = next(trail for trail in self.trails if trail.observer.fast)  # kept in all rounds
         self.looks: list[tuple[int, int]] = []  # at it: releases that chose an event, and all that were drawn by then
 
     def _turns(self, index: int, pair: Pair) -> bool:
@@ -237,12 +234,12 @@ class Search:
         if self.target.size > 1:
             for trail in [trail for trail in kept if trail.observer.fast][:2]:
                 self._add(kept, trail, changed(self.target, trail.pair, self.seed, len(self.trails)))
-        if self.fitted and self.level >= FITTED:
-            fast = next(trail for trail in self.trails if trail.observer.fast)
-            count = self._size(fast, self.level + 1)
-            for pair in farthest_corners(self.target, count, self.seed):
-                self._add(kept, fast, pair)
-            self.budget.drawn += count
+        if self.fitted and self.level >= FITTED and not self.budget.ends(self.level + 1):
+            count = self._size(self.first, self.level + 1)
+            found = farthest_corners(self.target, count, self.seed)
+            self.budget.drawn += count if found else 0
+            for pair in found:
+                self._add(kept, self.first, pair)
         return kept
 
     def _add(self, kept: list[Trail], like: Trail, pair: Pair) -> None:

@@ -63,7 +63,7 @@ def _told_of_dtypes(given: torch.dtype) -> Iterator[None]:
             raise
         name = str(given).removeprefix("torch.")
         other = "float32" if given == torch.float64 else "float64"
-        change = f"records are {name} here, which --dtype {other} or dtype=torch.{other} changes"
+        change = f"records are {name} here, and a check gives {other} ones by --dtype {other} or dtype=torch.{other}"
         raise RuntimeError(f"{change}: {error}") from error
 
 

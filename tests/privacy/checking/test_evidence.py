@@ -165,7 +165,8 @@ def test_a_fit_finds_the_corners_that_move_releases_farthest() -> None:
     box = Box(0.0, 4.0, (2, 4))
 
     def release(x: Tensor, g: torch.Generator) -> Tensor:
-        return x.reshape(-1, 8) @ basis + torch.randn(len(x), 8, generator=g).double()
+        moved: Tensor = x.reshape(-1, 8) @ basis
+        return moved + torch.randn(len(x), 8, generator=g).double()
 
     target = Target.of(release, box)
     first, second = farthest_corners(target, 6400, 0)

@@ -329,7 +329,8 @@ def fourier(size: int) -> Tensor:
     """Sines and cosines of all whole frequencies, orthonormal."""
     angles = 2.0 * math.pi / size * torch.outer(torch.arange(size // 2 + 1), torch.arange(size)).double()
     waves = torch.cat((angles.cos(), angles.sin()[1:-1]))
-    return waves / waves.norm(dim=1, keepdim=True)
+    lengths: Tensor = waves.norm(dim=1, keepdim=True)
+    return waves / lengths
 
 
 def reflection(size: int) -> Tensor:
@@ -340,7 +341,8 @@ def reflection(size: int) -> Tensor:
 
 
 def rotation(size: int) -> Tensor:
-    return torch.linalg.qr(normal(torch.zeros(size, size).double(), 1.0, torch.Generator().manual_seed(1)))[0]
+    turned: Tensor = torch.linalg.qr(normal(torch.zeros(size, size).double(), 1.0, ONE_SEED(1)))[0]
+    return turned
 
 
 def in_basis(basis: Tensor, change: Tensor) -> Release:
