@@ -360,9 +360,7 @@ def encoded(x: Tensor, generator: torch.Generator, scale: float = 1.0) -> Tensor
 
 
 def test_a_function_of_float32_records_is_told_how_to_get_them_and_checked_with_them() -> None:
-    with pytest.raises(
-        InputError, match="records are float64 here, and a check gives float32 ones by --dtype"
-    ):
+    with pytest.raises(InputError, match="records are float64 here, and a check gives float32 ones by --dtype"):
         check(encoded, domain=BOX, claim_epsilon=1.0)
     options: dict[str, Any] = {"dtype": torch.float32, "dtypes": (), "minutes": 10.0, "samples": 1600, "rounds": 2}
     honest = check(encoded, domain=BOX, claim_epsilon=1.0, confidence=1 - 1e-6, **options | {"starts": 1})
