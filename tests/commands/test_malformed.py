@@ -157,6 +157,10 @@ FAILS: dict[str, tuple[str, Any]] = {
     "an error in the middle": ("RuntimeError: out of order", fails(RuntimeError("out of order"), every=100)),
     "an exit with code 0": ("SystemExit: 0", fails(SystemExit(0))),
     "an exit with a text": ("SystemExit: thank you", fails(SystemExit("thank you"))),
+    "a float32 network": (
+        "records are float64 here, and a check gives float32 ones by --dtype float32",
+        lambda x, g: torch.nn.functional.linear(x, torch.eye(2)),
+    ),
     "no memory": ("MemoryError", fails(MemoryError())),
     "an endless recursion": ("RecursionError", endless),
     "an exception that cannot be named": ("Unspeakable", fails(Unspeakable())),
@@ -210,6 +214,12 @@ def test_no_verdict_comes_of(name: str, capsys: pytest.CaptureFixture[str], monk
     assert code == 2
     assert FAILS[name][0] in told
     assert told.count("\n") == 1
+
+
+def test_records_are_handed_out_in_the_format_that_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ("check", f"{__name__}:a float32 network", *CLAIM, *SMALL[:-2], "--dtype", "float32")
+    assert exit_code(command) == 1
+    assert "releases of each float32 record" in capsys.readouterr().out
 
 
 WITHOUT_CURVE = """from tensorldp.mechanisms import Mechanism

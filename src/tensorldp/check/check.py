@@ -14,15 +14,16 @@ from tensorldp.check import declared
 from tensorldp.check.claim import LARGEST, Claim
 from tensorldp.check.distinguishers import FLOATING, IDEAL, PLAIN, TREES
 from tensorldp.check.events import strongest
+from tensorldp.check.gambling import Reach, reach
 from tensorldp.check.noise import declared_tail, noise_misfit
-from tensorldp.check.observers import AMONG, COARSE, FRESH, MOST, OBSERVERS, Coarse, OneRelease
+from tensorldp.check.observers import AMONG, FRESH, MOST, OBSERVERS, OneRelease
 from tensorldp.check.pairs import pairs
 from tensorldp.check.search import Breach, Budget, Search, histogram
 from tensorldp.check.side_channels import dependence, timing_difference
 from tensorldp.check.target import Declared, Release, Target, is_mechanism
 from tensorldp.check.verdict import Attempt, Finding, Verdict, breach_finding, epsilon_bound
 from tensorldp.domain import DTYPES, Domain
-from tensorldp.errors import InputError, check_flag, check_positive, check_real, check_whole
+from tensorldp.errors import InputError, check_flag, check_positive, check_real, check_whole, shown
 from tensorldp.memory import check_memory
 from tensorldp.randomness import generator
 
@@ -31,10 +32,10 @@ PARTS = 7.0  # of the declarations: two for the curve, one each for density, err
 DRAWS = 100  # elements of noise that are examined, for each of `samples`
 TIMES = {"search": 0.7, "float32": 0.1, "floating point": 0.5, "declarations": 0.5}  # of what is left when each starts
 ROUNDS = 3  # of the search before it looks at float32 records, and with these: they are for what float64 does not have
+RECORDS = (torch.float64, torch.float32)  # formats of records; coarser ones cannot be told from the reals' noise
 BOUNDED = 1 << 29  # elements that a test releases of a record, or as few releases as there may be
 BYTES = 8 * 40  # of memory for each element of a record: a few pairs, a release, and what is computed from it
 NO_TREES = "not tried: scikit-learn is not installed"
-NO_COPY = "not tried: no copy of what is checked starts anew"
 TOO_LARGE = f"not tried: a claim of more than {LARGEST:g} nats cannot be contradicted by counting releases"
 
 
@@ -52,7 +53,8 @@ def check(
     seed: int = 0,
     floating_point: bool = False,
     timing: bool = False,
-    dtypes: Sequence[torch.dtype] = (torch.float64, torch.float32),
+    dtype: torch.dtype = torch.float64,
+    dtypes: Sequence[torch.dtype] | None = None,
     pair: tuple[Tensor, Tensor] | None = None,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Verdict:
@@ -76,7 +78,10 @@ def check(
         seed: for pairs and releases.
         floating_point: whether the claim includes the floats.
         timing: also compare running times, which other programs disturb.
-        dtypes: the formats whose floats are examined.
+        dtype: the format of the records that are handed out, float64 or float32. Of float32 records a search looks at
+            releases to a thousandth of the domain's width, as the claim is about the real numbers.
+        dtypes: the formats whose floats are examined; None for float64 and float32, or for `dtype` alone if it is
+            float32.
         pair: two records to try first.
         progress: called with a line from time to time.
 
@@ -90,7 +95,9 @@ def check(
     confidence = check_real("confidence", confidence, low=0.0, high=1.0, open_low=True, open_high=True)
     floating_point, timing = check_flag("floating_point", floating_point), check_flag("timing", timing)
     seed = check_whole("seed of a check", seed, high=2**63 - 1)
-    target = Target.of(checked, domain)
+    if dtype not in RECORDS:
+        raise InputError(f"dtype of a check must be torch.float64 or torch.float32, got {shown(dtype)}")
+    target = Target.of(checked, domain, dtype)
     if claim_epsilon is None and claim_delta != 0.0:
         raise InputError(f"claim_delta {claim_delta!r} of a check needs claim_epsilon, the epsilon of the same claim")
     if claim_epsilon is not None:
@@ -99,9 +106,11 @@ def check(
         claim = Claim.of_curve(checked.curve(), checked.unit)
     else:
         raise InputError("a check of a function needs claim_epsilon, the epsilon that it is said to have")
-    for dtype in dtypes:
-        if dtype not in DTYPES:
-            raise InputError(f"dtypes of a check must be out of float32, float64 and bfloat16, got {dtype}")
+    dtypes = (RECORDS if dtype == torch.float64 else (dtype,)) if dtypes is None else dtypes
+    for examined in dtypes:
+        if examined not in DTYPES:
+            raise InputError(f"dtypes of a check must be out of float32, float64 and bfloat16, got {examined}")
+    target = target.of_reals(dtype)
     budget = Budget(60.0 * minutes, samples, rounds, starts)
     return _Check(target, claim, budget, 1.0 - confidence, seed, pair, progress).run(floating_point, timing, dtypes)
 
@@ -118,20 +127,24 @@ class _Check:
     findings: list[Finding] = field(default_factory=list)
     attempts: list[Attempt] = field(default_factory=list)
     bound: tuple[float, float] = (0.0, 0.0)
+    no_bound: str = "nothing was searched"
+    reach: Reach | None = None
     drawn: int = 0
 
     def run(self, floating_point: bool, timing: bool, dtypes: Sequence[torch.dtype]) -> Verdict:
         start = time.process_time()
         self._first_look()
         if not self.claim.points:
+            self.no_bound = "nothing is claimed"
             self.attempts.append(Attempt("search", 0.0, 0, 0.0, "nothing is claimed"))
         else:
             if not self.claim.countable:
+                self.no_bound = f"the claim has more than {LARGEST:g} nats, which counting cannot contradict"
                 self.attempts.append(Attempt("search for a breach", 0.0, 0, 0.0, TOO_LARGE))
             if floating_point and self.claim.countable:
                 self._floats(dtypes, until_found=True)
             if not self.findings:
-                self._search(torch.float32 in dtypes)
+                self._search(torch.float32 in dtypes and self.target.dtype == torch.float64)
             if not self.findings and self.target.mechanism is not None and self._time_left("declarations"):
                 self._declarations(self.target.mechanism)
                 self._noise(self.target.mechanism)
@@ -147,10 +160,11 @@ class _Check:
                 )
         self.findings.sort(key=lambda finding: finding.kind not in Finding.REFUTES)
         refuting = {*Finding.REFUTES, *(("floating point",) if floating_point else ())}
+        refuted = any(finding.kind in refuting for finding in self.findings)
         return Verdict(
             self.target.name,
             self.claim.text,
-            any(finding.kind in refuting for finding in self.findings),
+            refuted,
             *self.bound,
             tuple(self.findings),
             tuple(self.attempts),
@@ -159,6 +173,9 @@ class _Check:
             self.seed,
             self.drawn,
             time.process_time() - start,
+            "" if self.bound[0] > 0.0 else self.no_bound,
+            None if refuted else self.reach,
+            str(self.target.dtype).removeprefix("torch."),
         )
 
     def _first_look(self) -> None:
@@ -181,16 +198,17 @@ class _Check:
     def _search(self, float32: bool) -> None:
         """Search, with float32 records too once the first rounds found nothing: what those give away is found soon."""
         start = time.process_time()
-        anew = self.target.starts_anew(pairs(self.target, self.seed, self.pair)[0].x)
+        no_start = self.target.no_new_start(pairs(self.target, self.seed, self.pair)[0].x)
         search = Search(
             self.target,
             self.claim,
-            (*OBSERVERS, *FRESH) if anew else OBSERVERS,
+            OBSERVERS if no_start else (*OBSERVERS, *FRESH),
             IDEAL,
             error=self.error * SHARES["search"],
             seed=self.seed,
             budget=self.budget.part(TIMES["search"]),
             given=self.pair,
+            fitted=True,
             progress=self.progress,
         )
         breach = search.run(ROUNDS)
@@ -212,8 +230,11 @@ class _Check:
         if not TREES:
             self.attempts.append(Attempt("decision trees", 0.0, 0, 0.0, NO_TREES))
         self._note("sequential search for a breach", SHARES["search"], search.budget.drawn, start, outcome)
-        if not anew:
-            self.attempts.append(Attempt("what only a first call does", 0.0, 0, 0.0, NO_COPY))
+        if no_start:
+            self.attempts.append(Attempt("what only a first call does", 0.0, 0, 0.0, f"not tried: {no_start}"))
+        if breach is None and self.claim.countable:
+            goal = search.goal - min(0.0, search.capitals[search.first.observer.name])  # what was lost is to be won too
+            self.reach = reach(search.first.pair.name, search.stages, self.claim.countable, goal)
         if breach is not None or not self.findings:
             self._bound(search, breach)
 
@@ -223,36 +244,46 @@ class _Check:
         error = self.error * SHARES["bound"]
         if breach is not None:
             if breach.trail.observer.local:
+                self.no_bound = "what is refuted is about the releases of other records"
                 return
             trail, event = breach.trail, breach.event
         else:
             delta = min((delta for _, delta in self.claim.points), default=0.0)
-            events = [(trail, *strongest(search.columns(trail), delta, error)) for trail in search.best()[:4]]
+            best = search.best()[:4]
+            events = [(trail, *strongest(search.columns(trail), delta, error)) for trail in best]
             events = [item for item in events if item[2] > 0.0]
             if not events:
+                seen = max((trail.samples for trail in best), default=0)
+                ended = "time ended after" if search.budget.over else "no event told any two records apart in"
+                self.no_bound = f"{ended} {seen} releases of each record of a pair"
                 return
             trail, event, _ = max(events, key=lambda item: item[2])
         trials = min(50_000 if trail.observer.fast else 1000, max(500, 2 * trail.samples))
         trials = min(trials, max(64, BOUNDED // self.target.size))
+        pace = search.budget.spent / search.budget.drawn  # seconds for a release of each record
+        trials = min(trials, max(64, int((self.budget.seconds - self.budget.spent) / 2.0 / pace)))
         hits, others = search.settle(trail, event, trials)
         bound = epsilon_bound(hits, others, trials, error, event.delta)
         if breach is not None:
             bound = max(bound, event.epsilon)
         self.bound = (bound, event.delta)
+        self.no_bound = f'the best event, "{event}", gave none on {trials} fresh releases of each record'
         outcome = f'epsilon >= {bound:.4g} at delta {event.delta:.3g}: {hits} and {others} of {trials} in "{event}"'
         self._note("lower bound on epsilon", SHARES["bound"], trials, start, outcome)
 
     def _float32(self) -> None:
         """Look at releases of float32 records, but not at how they were rounded, which the claim leaves out."""
         start, share, name = time.process_time(), SHARES["float32"], "releases of float32 records"
-        if not _fine_enough(self.target):
-            self._note(name, share, 0, start, "not tried: float32 is too coarse for the domain")
+        try:
+            target = self.target.of_reals(torch.float32)
+        except InputError as error:
+            self._note(name, share, 0, start, f"not tried: {error}")
             return
         budget = self.budget.part(TIMES["float32"])
         search = Search(
-            replace(self.target, dtype=torch.float32),
+            target,
             self.claim,
-            (Coarse("one release of a float32 record"),),
+            (OneRelease("one release of a float32 record"),),
             PLAIN,
             error=self.error * share / 2.0,
             seed=self.seed,
@@ -273,16 +304,17 @@ class _Check:
 
     def _declarations(self, mechanism: Declared) -> None:
         start = time.process_time()
+        target = self.target.of_reals(torch.float64)  # which a declaration is about
         error = self.error * SHARES["declarations"] / PARTS
         least = 200 if mechanism.size <= MOST else 32  # so wide records take their time
         count = int(max(least, min(4000, self.budget.samples, (1 << 21) // mechanism.size)))
-        tried = pairs(self.target, self.seed, self.pair)[: max(1, min(8, BOUNDED // (mechanism.size * count)))]
+        tried = pairs(target, self.seed, self.pair)[: max(1, min(8, BOUNDED // (mechanism.size * count)))]
         curve = declared.curve_against_density(
-            self.target, self.claim, tried, samples=count, error=2.0 * error, seed=self.seed
+            target, self.claim, tried, samples=count, error=2.0 * error, seed=self.seed
         )
         self._declared("declared curve against declared density", (curve,), 2.0, count, start)
         start = time.process_time()
-        density = declared.density_against_sampler(self.target, tried, samples=count, error=error, seed=self.seed)
+        density = declared.density_against_sampler(target, tried, samples=count, error=error, seed=self.seed)
         stated = declared.stated_error(mechanism, tried, samples=count, error=error, seed=self.seed)
         self._declared("releases against declared density and error", (density, stated), 2.0, 2 * count, start)
 
@@ -304,7 +336,7 @@ class _Check:
             return
         tried = pairs(self.target, self.seed, self.pair)
         what, p_value, elements = noise_misfit(
-            self.target,
+            self.target.of_reals(torch.float64),
             tail,
             (tried[0].x, tried[-1].x),
             elements=DRAWS * self.budget.samples,
@@ -344,7 +376,7 @@ class _Check:
                 outcome = "not tried: releases are whole numbers by their type, and no floats"
                 self._note(f"which {name} numbers occur", share, 0, start, outcome)
                 continue
-            target = replace(self.target, dtype=dtype)
+            target = replace(self.target, dtype=dtype, step=0.0)
             search = Search(
                 target,
                 self.claim,
@@ -365,6 +397,8 @@ class _Check:
             if breach is not None:
                 bound = _proved(search, breach, self.error * share / 2.0)
                 finding = breach_finding("floating point", breach, None)
+                if until_found:
+                    self.bound = (bound, breach.event.delta)
                 text = (
                     f"as {name} numbers the epsilon at delta {finding.delta:.3g} is {bound:.3g} or more: {finding.text}"
                 )
@@ -384,11 +418,3 @@ def _proved(search: Search, breach: Breach, error: float) -> float:
     trials = max(2000, 2 * breach.lead.trials)
     hits, others = search.settle(breach.trail, breach.event, trials)
     return max(epsilon_bound(hits, others, trials, error, breach.event.delta), breach.event.epsilon)
-
-
-def _fine_enough(target: Target) -> bool:
-    """Whether float32 has the records, and is so fine that no coarse release or squared norm shows its rounding."""
-    box = target.domain.as_box()
-    farthest = max(abs(box.low), abs(box.high))
-    exact = not target.integer or farthest <= 1 << 24
-    return exact and farthest <= COARSE / 16 * box.width and box.width >= 1e-15 and farthest <= 1e15

@@ -499,6 +499,27 @@ class Coordinates(Distinguisher):
         return columns
 
 
+class Centres(Distinguisher):
+    """How much nearer a release lies to the medians of the one record's releases than to the other's.
+
+    The medians are learned, so a release may lie in other coordinates than its record. Columns whose medians differ by
+    less than a standard error are left out.
+    """
+
+    def statistics(self, scene: Scene, mine: Reals, other: Reals) -> Columns:
+        first, second = (np.median(side, axis=0) for side in (mine, other))
+        spread = (np.abs(mine - first).mean(axis=0) + np.abs(other - second).mean(axis=0)) / 2.0
+        places = np.flatnonzero(np.abs(first - second) > spread * math.sqrt(2.0 / len(mine)))
+        if places.size < 2 or not (spread[places] > 0.0).all():
+            return {}
+        return {"nearness to the medians": partial(_nearer, places, first[places], second[places], spread[places])}
+
+
+def _nearer(places: Whole, first: Reals, second: Reals, spread: Reals, y: Reals) -> Reals:
+    y = y[:, places]
+    return np.asarray(((np.abs(y - second) - np.abs(y - first)) / spread).sum(axis=1))
+
+
 def chosen(mine: Reals, other: Reals, kept: int) -> list[int]:
     """The coordinates that differ most: in mean, in log deviation from the median, in extremes."""
     places: dict[int, None] = {}
@@ -651,6 +672,7 @@ IDEAL: tuple[Distinguisher, ...] = (
     Distances(),
     Shapes(),
     Coordinates(),
+    Centres(),
     Atoms(),
     Repeats(),
     Residues(),

@@ -24,7 +24,6 @@ MOST = 1 << 14  # columns of a release that are examined
 AMONG = 8  # elements of a record that are examined among other records
 BEFORE = 4  # calls before a release that is among the first, at most
 AFTER = 16  # releases of a known record after the first, at most
-COARSE = 1 << 10  # steps of the domain's width in a coarse release
 ODD = 64  # columns of a release of another size that are examined among others
 
 
@@ -272,19 +271,6 @@ class FirstUse(SeparateCalls):
 
 def _after(target: Target) -> int:
     return min(AFTER, max(1, AT_ONCE // target.size))
-
-
-@dataclass(frozen=True)
-class Coarse(OneRelease):
-    """One release to a thousandth of the domain's width, so that nothing is left of how its last bits were rounded."""
-
-    name: str = "one release to a thousandth of the width"
-
-    def observe(self, target: Target, pair: Pair, count: int, *seed: object) -> Iterator[Both]:
-        step = target.domain.as_box().width / COARSE
-        for mine, other in super().observe(target, pair, count, *seed):
-            whole = mine.dtype == np.int64
-            yield (mine, other) if whole else (np.rint(mine / step) * step, np.rint(other / step) * step)
 
 
 OBSERVERS: tuple[Observer, ...] = (

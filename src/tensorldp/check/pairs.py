@@ -1,4 +1,4 @@
-"""Pairs of records to try: the declared one, the domain's extremes, sparse, constant, ordered, random and near ones."""
+"""Pairs of records to try: the declared one, extremes, sparse, constant, ordered, random, mirrored and near ones."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def pairs(target: Target, seed: int, given: tuple[Tensor, Tensor] | None = None)
     chosen: list[Pair] = []
     most = max(LEAST, ELEMENTS // (2 * target.size))
     for pair in _candidates(target, seed, given):
-        x, x_prime = _neighbours(target, pair.x, pair.x_prime)
-        if torch.equal(x, x_prime) or any(_same(x, x_prime, old) for old in chosen):
+        x, x_prime = neighbours(target, pair.x, pair.x_prime)
+        if torch.equal(x, x_prime) or any(same(x, x_prime, old) for old in chosen):
             continue
         chosen.append(Pair(pair.name, x, x_prime))
         if len(chosen) == most:
@@ -69,13 +69,15 @@ def changed(target: Target, pair: Pair, seed: int, count: int) -> Pair:
     width = max(1, target.size // 8)
     places = torch.randperm(target.size, generator=source)[: int(torch.randint(1, width + 1, (1,), generator=source))]
     for record in records:
-        kind = int(torch.randint(0, 5, (1,), generator=source))
+        kind = int(torch.randint(0, 6, (1,), generator=source))
         between = low + (high - low) * float(torch.rand(1, generator=source))
-        if kind < 4:  # else it stays as it is
+        if kind < 4:
             record[places] = (low, high, (low + high) / 2.0, between)[kind]
+        elif kind == 4:  # else it stays as it is
+            record[places] = low + high - record[places]
     if torch.equal(records[0], records[1]):
         records[1][places] = low if float(records[0][places[0]]) != low else high
-    x, x_prime = _neighbours(target, *(record.reshape(target.domain.shape) for record in records))
+    x, x_prime = neighbours(target, *(record.reshape(target.domain.shape) for record in records))
     return Pair(f"{pair.name}, changed", x, x_prime)
 
 
@@ -87,7 +89,7 @@ def _inside(target: Target, record: Tensor) -> Tensor:
     return inside.round() if target.integer else inside
 
 
-def _neighbours(target: Target, x: Tensor, x_prime: Tensor) -> tuple[Tensor, Tensor]:
+def neighbours(target: Target, x: Tensor, x_prime: Tensor) -> tuple[Tensor, Tensor]:
     """The two records inside the domain; where the claim is one for each element, the same but for one element."""
     x, x_prime = _inside(target, x), _inside(target, x_prime)
     if getattr(target.mechanism, "unit", "record") != "element":
@@ -98,7 +100,8 @@ def _neighbours(target: Target, x: Tensor, x_prime: Tensor) -> tuple[Tensor, Ten
     return x, other if torch.equal(_inside(target, other), other) else x  # a ball may not have it
 
 
-def _same(x: Tensor, x_prime: Tensor, old: Pair) -> bool:
+def same(x: Tensor, x_prime: Tensor, old: Pair) -> bool:
+    """Whether these are the two records of a pair, in either order."""
     straight = torch.equal(x, old.x) and torch.equal(x_prime, old.x_prime)
     return straight or (torch.equal(x, old.x_prime) and torch.equal(x_prime, old.x))
 
@@ -123,6 +126,9 @@ def _candidates(target: Target, seed: int, given: tuple[Tensor, Tensor] | None) 
     def interior() -> Tensor:
         return of(low + (high - low) * torch.rand(size, generator=source, dtype=torch.float64))
 
+    def and_mirror(name: str, record: Tensor) -> Pair:
+        return Pair(f"{name}, and its mirror image", record, of(low + high - record.reshape(-1)))
+
     def on_sphere() -> Tensor:
         direction = torch.randn(size, generator=source, dtype=torch.float64)
         return of(middle + (high - low) / 2.0 * direction / direction.norm())
@@ -138,7 +144,7 @@ def _candidates(target: Target, seed: int, given: tuple[Tensor, Tensor] | None) 
     alternating = of(alternating)
     if size > 1:
         yield Pair("constant and alternating", box.constant(low), alternating)
-        yield Pair("alternating, and its mirror image", alternating, of(low + high - alternating.reshape(-1)))
+        yield and_mirror("alternating", alternating)
         yield Pair("one element high, all low", spike(low, size // 2, high), box.constant(low))
         rising = of(torch.linspace(low, high, size, dtype=torch.float64))
         yield Pair("rising and falling", rising, of(rising.reshape(-1).flip(0)))
@@ -151,13 +157,15 @@ def _candidates(target: Target, seed: int, given: tuple[Tensor, Tensor] | None) 
     if size > 1:
         yield Pair("last element low and high", spike(middle, size - 1, low), spike(middle, size - 1, high))
         yield Pair("one element low, all high", spike(high, 0, low), box.constant(high))
-        yield Pair("two more random corners", corner(), corner())
+        yield and_mirror("random corner", corner())
+        yield and_mirror("another random corner", corner())
+        yield and_mirror("inner corner", of(middle + (corner().reshape(-1) - middle) / 2.0))
     if not target.integer:
         point = interior()
         yield Pair(
             "near-duplicates", point, of(point.reshape(-1) + NEAR * (middle - point.reshape(-1)).sign() * (high - low))
         )
-    yield Pair("two more random points", interior(), interior())
+    yield and_mirror("random point", interior())
     if low < 0.0 < high and middle != 0.0:
         yield Pair("zero and all high", box.constant(0.0), box.constant(high))
     if float(low).is_integer() and float(high).is_integer() and high - low <= (VALUES if size == 1 else FEW_VALUES):

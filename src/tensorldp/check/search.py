@@ -20,8 +20,10 @@ from tensorldp.audit.thresholds import Reals
 from tensorldp.check.claim import Claim
 from tensorldp.check.distinguishers import Columns, Distinguisher, Observations, Scene, Statistic
 from tensorldp.check.events import Event, Lead, best_lead
+from tensorldp.check.gambling import Stages, gamble
 from tensorldp.check.observers import MOST, Observer
-from tensorldp.check.pairs import Pair, changed, pairs, subset
+from tensorldp.check.pairs import Pair, changed, pairs, same, subset
+from tensorldp.check.response import farthest_corners
 from tensorldp.check.target import Target
 
 PATIENCE = 10.0  # wall time over processor time, on a machine that others use too
@@ -68,12 +70,11 @@ class Budget:
 
 FAST, SLOW, GROWTH = 400, 64, 4  # releases of each record at first, fast or not, and the factor between rounds
 SLOW_PAIRS = 2  # pairs that are examined among other records
-# which differ in size, not only in sign, and where only the end differs
-SLOW_TOO = ("two random points", "centre and all high", "last element low and high")
+SMALLER, LARGER = "two random points", "centre and all high"  # seen beside the smaller, and beside the larger one
+SLOW_TOO = (SMALLER, LARGER, "last element low and high")  # which differ in size, not only in sign, or at the end only
 VALUES = 1 << 23  # numbers of one pair's observations that are kept
 RELEASED = 1 << 26  # elements of a record's first releases at most, or as few releases as there may be
-BETS = 40  # bets on one event in a row
-LOSS = 1.5  # nats lost on an event before it is given up
+FITTED = 1  # the first round after which pairs are fitted: a gross lie is found before
 NOTHING = ((0.0, 0.0),)  # what a local guarantee says about the releases of other records
 
 
@@ -130,6 +131,7 @@ class Search:
         seed: for pairs and releases.
         budget: when to stop.
         given: a pair of the user's.
+        fitted: whether pairs are also chosen by how releases respond to records.
         progress: called with a line after each round.
     """
 
@@ -144,8 +146,10 @@ class Search:
         seed: int,
         budget: Budget,
         given: tuple[torch.Tensor, torch.Tensor] | None = None,
+        fitted: bool = False,
         progress: Callable[[str], None] = lambda text: None,
     ) -> None:
+        self.fitted = fitted
         self.target, self.claim, self.distinguishers = target, claim, distinguishers
         self.seed, self.budget, self.progress = seed, budget, progress
         self.goal = math.log(len(observers) / error)
@@ -153,7 +157,7 @@ class Search:
         self.draws = self.level = 0
         self.trails: list[Trail] = []
         for index, pair in enumerate(subset(pairs(target, seed, given), budget.starts, seed)):
-            turned = Pair(pair.name, pair.x_prime, pair.x) if index % 2 else pair  # x is the record that is beside
+            turned = Pair(pair.name, pair.x_prime, pair.x) if self._turns(index, pair) else pair  # x is what is beside
             for observer in observers:
                 if observer.fast or index < SLOW_PAIRS or pair.name in SLOW_TOO:
                     points = NOTHING if observer.local else claim.countable
@@ -162,6 +166,20 @@ class Search:
         # a draw shared by a batch fools the fast observer
         self.trails.sort(key=lambda trail: trail.observer.fast != huge)
         self.waiting = list(self.trails)
+        self.first = next(trail for trail in self.trails if trail.observer.fast)  # kept in all rounds
+        self.looks: list[tuple[int, int]] = []  # at it: releases that chose an event, and all that were drawn by then
+
+    def _turns(self, index: int, pair: Pair) -> bool:
+        """Whether x' is the known record beside which either is seen: by turns, or by their sizes about the centre."""
+        if pair.name not in (SMALLER, LARGER):
+            return index % 2 == 1
+        sizes = [float((record - self.target.domain.as_box().centre).norm()) for record in (pair.x, pair.x_prime)]
+        return sizes[0] > sizes[1] if pair.name == SMALLER else sizes[0] < sizes[1]
+
+    @property
+    def stages(self) -> Stages:
+        """The looks at the first pair, and how many blocks could be bet on after each: as many as were drawn since."""
+        return tuple((chose, self.budget.drawn - drawn) for chose, drawn in self.looks)
 
     @property
     def capital(self) -> float:
@@ -215,11 +233,21 @@ class Search:
                 kept.append(trail)
         if self.target.size > 1:
             for trail in [trail for trail in kept if trail.observer.fast][:2]:
-                pair = changed(self.target, trail.pair, self.seed, len(self.trails))
-                if not torch.equal(pair.x, pair.x_prime):
-                    kept.append(Trail(trail.observer, pair, trail.points))
-                    self.trails.append(kept[-1])
+                self._add(kept, trail, changed(self.target, trail.pair, self.seed, len(self.trails)))
+        if self.fitted and self.level >= FITTED and not self.budget.ends(self.level + 1):
+            count = self._size(self.first, self.level + 1)
+            found = farthest_corners(self.target, count, self.seed)
+            self.budget.drawn += count if found else 0
+            for pair in found:
+                self._add(kept, self.first, pair)
         return kept
+
+    def _add(self, kept: list[Trail], like: Trail, pair: Pair) -> None:
+        """Add a pair to what is searched, seen as `like` is, unless it is there already or has one record twice."""
+        there = [trail.pair for trail in self.trails if trail.observer is like.observer]
+        if not torch.equal(pair.x, pair.x_prime) and not any(same(pair.x, pair.x_prime, old) for old in there):
+            kept.append(Trail(like.observer, pair, like.points))
+            self.trails.append(kept[-1])
 
     def observe(self, trail: Trail, count: int, statistic: Statistic | None = None) -> list[Observations]:
         """Fresh observations of either record, or one statistic of each."""
@@ -242,6 +270,8 @@ class Search:
         trail.mine = mine if trail.mine is None else np.concatenate((trail.mine, mine))
         trail.other = other if trail.other is None else np.concatenate((trail.other, other))
         half = _learning(size)
+        if trail is self.first:
+            self.looks.append((size - half, self.budget.drawn))
         scene = self._scene(trail)
         trail.statistics = {}
         # a release that is not finite is an outcome like any other, but no statistic can work with it
@@ -278,23 +308,18 @@ class Search:
 
     def _bet(self, trail: Trail, limit: int) -> Breach | None:
         """Bet on the trail's event while it pays; one that needs more than `limit` blocks waits for a later round."""
-        lead, drawn, observer = trail.lead, 0, trail.observer.name
-        start = self.capitals[observer]
-        for _ in range(BETS):
-            if lead is None or lead.bet is None or self.budget.over or self.capitals[observer] < start - LOSS:
-                break
-            needed = math.ceil(1.1 * (self.goal - self.capitals[observer]) / lead.growth) + 8
-            if needed > limit - drawn:
-                break
-            blocks = min(needed, max(64, 2 * lead.trials))
-            hits, others = self.settle(trail, lead.event, blocks)
-            self.capitals[observer] += lead.bet.log_value(hits, others, blocks)
-            drawn += blocks
-            lead = lead.after(hits, others, blocks)
-            trail.lead = lead
-            if self.capitals[observer] >= self.goal:
-                return Breach(trail, lead, self.capitals[observer])
-        return None
+        observer = trail.observer.name
+        trail.lead, self.capitals[observer], _ = gamble(
+            trail.lead,
+            self.capitals[observer],
+            self.goal,
+            limit,
+            lambda event, blocks: self.settle(trail, event, blocks),
+            lambda: self.budget.over,
+        )
+        if trail.lead is None or self.capitals[observer] < self.goal:
+            return None
+        return Breach(trail, trail.lead, self.capitals[observer])
 
     def settle(self, trail: Trail, event: Event, blocks: int) -> tuple[int, int]:
         """How many of `blocks` fresh releases of the likelier record, and of the other, fall into the event."""

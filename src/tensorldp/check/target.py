@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from gc import get_referents
@@ -16,12 +18,13 @@ from torch import Tensor
 
 from tensorldp.audit.observed import Form, observed
 from tensorldp.domain import Domain
-from tensorldp.errors import InputError, blamed
+from tensorldp.errors import InputError, blamed, described
 from tensorldp.randomizer import Randomizer
 from tensorldp.randomness import generator
 
 Release = Callable[[Tensor, torch.Generator], Tensor]
 AT_ONCE = 1 << 20  # elements that are released at once, or one record
+COARSE = 1 << 10  # steps of the domain's width in a release of which nothing is left of how its last bits were rounded
 
 
 @runtime_checkable
@@ -45,6 +48,23 @@ class Declared(Randomizer, Protocol):
 
     def squared_error(self) -> float | None:
         """The mean squared error at the worst input, or None where it has no closed form."""
+
+
+TYPES = re.compile(r"\b(double|float64|float|float32|half|float16|bfloat16)\b", re.IGNORECASE)
+
+
+@contextmanager
+def _told_of_dtypes(given: torch.dtype) -> Iterator[None]:
+    """Add to an error about two formats of floats which of them the records have, and how to change it."""
+    try:
+        yield
+    except (RuntimeError, TypeError) as error:
+        if len({word.lower() for word in TYPES.findall(str(error))}) < 2:
+            raise
+        name = str(given).removeprefix("torch.")
+        other = "float32" if given == torch.float64 else "float64"
+        change = f"records are {name} here, and a check gives {other} ones by --dtype {other} or dtype=torch.{other}"
+        raise RuntimeError(f"{change}: {error}") from error
 
 
 def is_mechanism(checked: object) -> TypeGuard[Declared]:
@@ -71,12 +91,16 @@ def _states(checked: object) -> dict[int, object]:
     return {key: one for key, one in seen.items() if isinstance(one, STATES)}
 
 
-def _copy(checked: Declared | Release) -> Declared | Release | None:
+OBJECT = "give an object with __call__ that holds what it remembers"
+
+
+def _copy(checked: Declared | Release) -> Declared | Release | str:
+    """A copy, or why there is none."""
     try:
         made = deepcopy(checked, _states(checked))
-    except Exception:  # whatever an object from outside refuses a copy with
-        return None
-    return None if made is checked else made
+    except Exception as error:  # whatever an object from outside refuses a copy with
+        return f"it refuses to be copied ({described(error)})"
+    return f"a function cannot be put back to before its first call: {OBJECT}" if made is checked else made
 
 
 @dataclass
@@ -89,9 +113,11 @@ class Target:
         domain: where records live.
         integer: whether elements are whole numbers.
         dtype: what the function is given.
+        step: releases that are floats are rounded to multiples of it, so that nothing is left of how they were rounded
+            before; 0 for not at all.
         mechanism: the mechanism, if it is one; what it declares is then tested as well.
         form: what a release is made of, known from the first one on.
-        unused: a copy of what is checked, made before its first release; None where there can be none.
+        unused: a copy of what is checked, made before its first release, or why there is none.
     """
 
     name: str
@@ -99,13 +125,14 @@ class Target:
     domain: Domain
     integer: bool = False
     dtype: torch.dtype = torch.float64
+    step: float = 0.0
     mechanism: Declared | None = field(default=None, repr=False)
     form: Form | None = field(default=None, init=False)
-    unused: Declared | Release | None = field(default=None, repr=False)
+    unused: Declared | Release | str = field(default="", repr=False)
 
     @classmethod
-    def of(cls, checked: Declared | Release, domain: Domain | None) -> Target:
-        """The target for a mechanism or a function; a function needs a domain."""
+    def of(cls, checked: Declared | Release, domain: Domain | None, dtype: torch.dtype = torch.float64) -> Target:
+        """The target for a mechanism or a function, given records of this format; a function needs a domain."""
         if is_mechanism(checked):
             if not checked.same_shape:
                 raise InputError(
@@ -116,6 +143,7 @@ class Target:
                 checked.privatize,
                 checked.domain,
                 checked.integer,
+                dtype,
                 mechanism=checked,
                 unused=_copy(checked),
             )
@@ -124,29 +152,46 @@ class Target:
         if domain is None:
             raise InputError("a check of a function needs a domain, a Box or a Ball")
         name = str(getattr(checked, "__name__", type(checked).__name__))
-        return cls(name, checked, domain, unused=_copy(checked))
+        return cls(name, checked, domain, dtype=dtype, unused=_copy(checked))
 
     def anew(self) -> Target:
         """This target with a copy of what is checked as it was before its first release."""
         fresh = deepcopy(self.unused, _states(self.unused))
-        assert fresh is not None
+        assert not isinstance(fresh, str)
         made = replace(self, function=fresh.privatize if is_mechanism(fresh) else cast(Release, fresh))
         made.form = self.form
         return made
 
-    def starts_anew(self, record: Tensor) -> bool:
-        """Whether there are copies, and a generator decides what they release rather than a state of their own."""
-        if self.unused is None:
-            return False
+    def no_new_start(self, record: Tensor) -> str:
+        """Why first calls cannot be repeated; empty where copies work and the generator decides what they release."""
+        if isinstance(self.unused, str):
+            return self.unused
         most = min(64, max(1, AT_ONCE // self.size))
         seen = []
         for index in range(2):
             try:
                 fresh, source = self.anew(), generator("check", "anew", index)
                 seen.append([fresh.release(record.expand(n, *record.shape), source) for n in (1, 1, most)])
-            except Exception:  # a copy need not work where the original does
-                return False
-        return any(not torch.equal(first, second) for first, second in zip(*seen, strict=True))
+            except Exception as error:  # a copy need not work where the original does
+                return f"a copy of it does not work ({error if isinstance(error, InputError) else described(error)})"
+        if all(torch.equal(first, second) for first, second in zip(*seen, strict=True)):
+            return "its copies release the same whatever generator they are given: draw from the generator"
+        return ""
+
+    def of_reals(self, dtype: torch.dtype) -> Target:
+        """This target given records of a format, its releases rounded so that nothing is left of that format's steps.
+
+        Raises:
+            InputError: if the format is so coarse that they would still show.
+        """
+        if dtype == torch.float64:
+            return replace(self, dtype=dtype, step=0.0)
+        box = self.domain.as_box()
+        farthest = max(abs(box.low), abs(box.high))
+        exact = not self.integer or farthest <= 1 << 24
+        if not (exact and farthest <= COARSE / 16 * box.width and box.width >= 1e-15 and farthest <= 1e15):
+            raise InputError(f"{str(dtype).removeprefix('torch.')} is too coarse for the domain {self.domain}")
+        return replace(self, dtype=dtype, step=box.width / COARSE)
 
     @property
     def size(self) -> int:
@@ -171,7 +216,7 @@ class Target:
         same buffer each time. It has to return one row a record, of the same form each time.
         """
         given = batch.to(self.dtype, copy=True, memory_format=torch.contiguous_format)
-        with blamed(f"{self.name} failed on a batch of shape {tuple(batch.shape)}"):
+        with blamed(f"{self.name} failed on a batch of shape {tuple(batch.shape)}"), _told_of_dtypes(self.dtype):
             form, seen = observed(self.name, self.function(given, source), batch.shape[0])
         if self.form is None:
             if self.mechanism is not None and (form.shape != self.domain.shape or form.dtype.is_complex):
@@ -179,7 +224,7 @@ class Target:
             self.form = form
         elif form != self.form:
             raise InputError(f"releases of {self.name} must be alike: one is {form}, one before was {self.form}")
-        return seen
+        return seen if form.whole or not self.step else (seen / self.step).round() * self.step
 
     def likelihood_ratio(self, x: Tensor, x_prime: Tensor) -> Callable[[Tensor], Tensor] | None:
         """y -> log p(y|x) - log p(y|x') as the mechanism declares it, or None where it declares none."""

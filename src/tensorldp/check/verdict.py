@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tensorldp.audit.thresholds import log_ratio_bound
+from tensorldp.check.gambling import Reach
 from tensorldp.check.search import Breach
 from tensorldp.files import writable_folder, write_json, write_text
 
@@ -66,11 +67,14 @@ class Verdict:
     Attributes:
         subject, claim: what was checked and what it claims.
         refuted: whether the claim is refuted, at `confidence` over all that was tried.
-        epsilon_lower: no guarantee below this epsilon holds at `delta_lower`, at `confidence`.
+        epsilon_lower: no guarantee below this epsilon holds at `delta_lower`, at `confidence`; 0 where `no_bound` says
+            why there is none.
         findings: what is wrong, claims first.
         attempts: what was tried.
         floating_point: whether floats are part of the claim (True) or leaks only by floats are reported separately.
         samples, seconds: releases of each record, and processor time.
+        reach: the least lies that would have been found, None where the claim is refuted or counting cannot refute it.
+        dtype: the format of the records that were handed out.
     """
 
     subject: str
@@ -85,6 +89,16 @@ class Verdict:
     seed: int
     samples: int
     seconds: float
+    no_bound: str = ""
+    reach: Reach | None = None
+    dtype: str = "float64"
+
+    @property
+    def proved(self) -> str:
+        """The lower bound on epsilon, or why there is none."""
+        if self.no_bound:
+            return f"no bound: {self.no_bound}"
+        return f"epsilon >= {self.epsilon_lower:.4g} at delta {self.delta_lower:.3g}"
 
     def as_dict(self) -> dict[str, Any]:
         """The verdict as plain values for JSON."""
@@ -97,14 +111,17 @@ class Verdict:
         lines = [
             f"{self.subject}: {word}",
             f"  claimed: {self.claim}",
-            f"  proved:  epsilon >= {self.epsilon_lower:.4g} at delta {self.delta_lower:.3g}{claimed} "
-            f"(confidence {self.confidence:g})",
+            f"  proved:  {self.proved}{claimed} (confidence {self.confidence:g})",
         ]
+        lines += [] if self.reach is None else [f"  would have found: {self.reach}"]
         lines += [f"  {finding.kind}: {finding.text}" for finding in self.findings]
         lines += [
             f"  {tried.name}: {tried.outcome}" for tried in self.attempts if tried.outcome.startswith("not tried")
         ]
-        lines.append(f"  {self.samples} releases of each record, {self.seconds:.1f} s, seed {self.seed}")
+        lines.append(
+            f"  {self.samples} releases of each {self.dtype} record, {self.seconds:.1f} s of processor time, "
+            f"seed {self.seed}"
+        )
         return "\n".join(lines)
 
 

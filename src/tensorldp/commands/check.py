@@ -34,7 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--floating-point", action="store_true", help="the claim includes the floats themselves")
     parser.add_argument(
-        "--dtypes", nargs="+", choices=FORMATS, default=["float64", "float32"], help="formats whose floats are examined"
+        "--dtypes", nargs="+", choices=FORMATS, help="formats whose floats are examined (default: float64 and float32)"
+    )
+    parser.add_argument(
+        "--dtype", choices=FORMATS[:2], default=FORMATS[0], help="format of the records given out (default: float64)"
     )
     parser.add_argument("--timing", action="store_true", help="compare running times too")
     parser.add_argument(
@@ -75,7 +78,8 @@ def run(options: argparse.Namespace) -> int:
             seed=options.seed,
             floating_point=options.floating_point,
             timing=options.timing,
-            dtypes=[getattr(torch, name) for name in options.dtypes],
+            dtype=getattr(torch, options.dtype),
+            dtypes=None if options.dtypes is None else [getattr(torch, name) for name in options.dtypes],
             progress=lambda text: print(text, file=sys.stderr, flush=True),
         )
     verdict = replace(verdict, subject=subject)

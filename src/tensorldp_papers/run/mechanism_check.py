@@ -61,9 +61,9 @@ def summary(verdicts: Sequence[Path]) -> str:
     rows = []
     for name, found in read:
         word = "refuted" if found["refuted"] else "not refuted" if found["tried"] else "not checked"
-        proved = f"{float(found['epsilon_lower']):.4g}" if "epsilon_lower" in found else ""
+        proved = f"{float(found['epsilon_lower']):.4g}" if found.get("epsilon_lower") else found.get("no_bound", "")
         link = f'<a href="{escape(name)}/verdict.html">{escape(name)}</a>'
-        cells = (link, word, escape(found.get("claim", "")), proved, escape(found["reason"]))
+        cells = (link, word, escape(found.get("claim", "")), escape(proved), escape(found["reason"]))
         rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
     head = "".join(f"<th>{text}</th>" for text in ("mechanism", "claim", "claimed", "proved epsilon", "remark"))
     table = f"<table><thead><tr>{head}</tr></thead><tbody>\n" + "\n".join(rows) + "\n</tbody></table>"

@@ -1,7 +1,11 @@
 """Checks of mechanisms and functions, and of what they declare; false alarms come once in 10^6 runs."""
 
+from __future__ import annotations
+
 import json
 import math
+import re
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +29,7 @@ from tensorldp.curves.base import PrivacyCurve
 from tensorldp.curves.discrete import PureCurve
 from tensorldp.curves.gaussian import GaussianCurve
 from tensorldp.curves.laplace import LaplaceCurve
+from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make, mechanism_class, names
 from tensorldp.mechanisms.laplace import Laplace
 from tensorldp.mechanisms.randomized_response import RandomizedResponse
@@ -278,14 +283,100 @@ class NoCopy(OwnNumbers):
         raise TypeError("a lock")
 
 
-@pytest.mark.parametrize(("kind", "copied"), [(OwnNumbers, True), (OwnGenerator, True), (NoCopy, False)])
-def test_copies_share_a_random_state_and_an_object_that_has_none_is_checked_without(
-    kind: type[OwnNumbers], copied: bool
+class Broken(OwnNumbers):
+    """Its copies do not work."""
+
+    def __deepcopy__(self, memo: object) -> Broken:
+        copy = Broken()
+        del copy.source
+        return copy
+
+
+class Constant(OwnNumbers):
+    """It draws nothing."""
+
+    def __call__(self, x: Tensor, generator: torch.Generator) -> Tensor:
+        return 0.0 * x
+
+
+@pytest.mark.parametrize(
+    ("checked", "why"),
+    [
+        (OwnNumbers(), ""),
+        (OwnGenerator(), ""),
+        (NoCopy(), "it refuses to be copied (TypeError: a lock)"),
+        (Broken(), "a copy of it does not work (Broken failed on a batch of shape (1, 2): AttributeError"),
+        (Constant(), "its copies release the same whatever generator they are given"),
+        (lambda x, g: OwnGenerator()(x, g), "give an object with __call__ that holds what it remembers"),
+    ],
+    ids=lambda case: type(case).__name__,
+)
+def test_first_calls_are_repeated_by_copies_that_share_a_random_state_or_it_is_said_why_not(
+    checked: Any, why: str
 ) -> None:
+    record = BOX.constant(0.0)
+    said = Target.of(checked, BOX).no_new_start(record)
+    assert said == "" if why == "" else why in said
     options: dict[str, Any] = {"samples": 256, "rounds": 2, "starts": 1, "dtypes": (), "confidence": 1 - 1e-6}
-    found = check(kind(), domain=BOX, claim_epsilon=1.0, **options)
-    assert not found.refuted
-    assert copied != any("no copy of what is checked starts anew" in attempt.outcome for attempt in found.attempts)
+    found = check(checked, domain=BOX, claim_epsilon=1.0, **options) if callable(checked) and not why else None
+    assert found is None or not found.refuted
+
+
+def test_a_check_says_that_time_ended_before_there_was_a_bound(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A clock that stands still but for the calls of what is checked, a second each."""
+    clock = [0.0]
+    monkeypatch.setattr(time, "process_time", lambda: clock[0])
+
+    def slow(x: Tensor, generator: torch.Generator) -> Tensor:
+        clock[0] += 0.1
+        return torch.zeros_like(x)
+
+    found = check(slow, domain=BOX, claim_epsilon=1.0, minutes=0.2)
+    assert (found.refuted, found.epsilon_lower) == (False, 0.0)
+    assert re.search(r"  proved:  no bound: time ended after \d+ releases of each record of a pair", str(found))
+    assert 'would have found: no lie about "all low and all high", however large' in str(found)
+    write_verdict(tmp_path, found)
+    written = json.loads((tmp_path / "verdict.json").read_text())
+    assert written["no_bound"] == found.no_bound
+    assert written["reach"] == {"pair": "all low and all high", "epsilon": None, "probability": None}
+    assert "no bound: time ended" in page(found)
+
+
+def test_what_gives_nothing_away_has_no_bound_and_a_refuted_claim_no_reach(refuted: Verdict) -> None:
+    found = check(lambda x, g: torch.zeros_like(x), domain=BOX, claim_epsilon=1.0, samples=400, **QUICK)
+    assert found.no_bound == "no event told any two records apart in 400 releases of each record of a pair"
+    assert (refuted.no_bound == "") == (refuted.epsilon_lower > 0.0)
+    assert refuted.reach is None
+
+
+NETWORK = torch.nn.Linear(2, 2)
+
+
+def encoded(x: Tensor, generator: torch.Generator, scale: float = 1.0) -> Tensor:
+    """Laplace noise on a float32 network's features in [-1, 1], enough for an epsilon of 1 / scale."""
+    features = torch.tanh(NETWORK(x)).detach()
+    sign = 2.0 * torch.randint(0, 2, x.shape, generator=generator) - 1.0
+    return features + 4.0 * scale * sign * torch.empty_like(features).exponential_(generator=generator)
+
+
+def test_a_function_of_float32_records_is_told_how_to_get_them_and_checked_with_them() -> None:
+    with pytest.raises(InputError, match="records are float64 here, and a check gives float32 ones by --dtype"):
+        check(encoded, domain=BOX, claim_epsilon=1.0)
+    options: dict[str, Any] = {"dtype": torch.float32, "dtypes": (), "minutes": 10.0, "samples": 1600, "rounds": 2}
+    honest = check(encoded, domain=BOX, claim_epsilon=1.0, confidence=1 - 1e-6, **options | {"starts": 1})
+    assert (honest.refuted, honest.dtype) == (False, "float32")
+    assert "each float32 record" in str(honest)
+    with torch.no_grad():
+        NETWORK.weight.mul_(0.0).add_(100.0 * torch.eye(2))
+    lie = check(lambda x, g: encoded(x, g, 0.25), domain=BOX, claim_epsilon=1.0, **options)
+    assert lie.refuted
+
+
+def test_records_of_coarser_formats_and_domains_that_float32_does_not_have_are_refused() -> None:
+    with pytest.raises(InputError, match=r"must be torch\.float64 or torch\.float32, got torch\.bfloat16"):
+        check(no_noise, domain=BOX, claim_epsilon=1.0, dtype=torch.bfloat16)
+    with pytest.raises(InputError, match="float32 is too coarse for the domain"):
+        check(no_noise, domain=Box(1e6, 1e6 + 1.0, (2,)), claim_epsilon=1.0, dtype=torch.float32)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,14 +13,20 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from scipy.special import expit
 from torch import Tensor
 
 from tensorldp.audit.thresholds import Reals
 from tensorldp.check.betting import make_bet
 from tensorldp.check.check import check
-from tensorldp.check.distinguishers import IDEAL, Kernel, Scene
+from tensorldp.check.claim import Claim
+from tensorldp.check.distinguishers import IDEAL, Coordinates, Kernel, Scene
 from tensorldp.check.events import Event, best_lead, lead_of, strongest
+from tensorldp.check.gambling import reach
+from tensorldp.check.observers import OneRelease
 from tensorldp.check.pairs import Pair
+from tensorldp.check.response import farthest_corners
+from tensorldp.check.search import Budget, Search
 from tensorldp.check.side_channels import WAYS, WITHIN, dependence, timing_difference
 from tensorldp.check.target import Target
 from tensorldp.mechanisms import Box, Mechanism
@@ -106,6 +113,69 @@ def test_the_kernel_learns_from_so_many_releases_at_most_and_from_any_numbers() 
     (statistic,) = Kernel().statistics(SCENE, mine, other).values()
     assert statistic(mine).min() > statistic(other).max()
     assert np.isfinite(statistic(np.array([[1e30, -1e30, 0.0]]))).all()
+
+
+LOW, HIGH = BIT.constant(-1.0), BIT.constant(1.0)
+
+
+def searched(release: Release, seed: int) -> Search:
+    """A search of four rounds, over all pairs, by single elements."""
+    claim, budget = Claim.point(1.0), Budget(math.inf, 30_000, rounds=4)
+    seen = Target.of(release, BIT)
+    seen.release(LOW.expand(2, 1), torch.Generator())
+    kinds = ((OneRelease(),), (Coordinates(),))
+    return Search(seen, claim, *kinds, error=0.02, seed=seed, budget=budget, given=(LOW, HIGH))
+
+
+def coin(x: Tensor, g: torch.Generator, right: float) -> Tensor:
+    told = torch.rand(x.shape, generator=g) < right
+    return torch.where(told == (x > 0), 1.0, -1.0)
+
+
+def rarely(x: Tensor, g: torch.Generator, probability: float) -> Tensor:
+    return (x > 0) & (torch.rand(x.shape, generator=g) < probability)
+
+
+def test_lies_of_the_size_that_a_search_states_are_found_by_searches_like_it() -> None:
+    """Of 40 each, 36 are expected at 90 %, and fewer than 25 have a chance of 1e-6."""
+    idle = searched(partial(coin, right=float(expit(1.0))), 0)
+    assert idle.run() is None
+    stated = reach("ends", idle.stages, idle.claim.countable, idle.goal)
+    assert stated.epsilon is not None
+    assert stated.probability is not None
+    assert 1.0 < stated.epsilon < 1.5
+    assert stated.probability < 0.02
+    for lie in (partial(coin, right=float(expit(stated.epsilon))), partial(rarely, probability=stated.probability)):
+        assert sum(searched(lie, seed).run() is not None for seed in range(40)) >= 25
+    honest = (partial(coin, right=float(expit(1.0))), partial(rarely, probability=0.0))
+    assert not any(searched(claimed, seed).run() for claimed in honest for seed in range(1, 3))  # at most 2 % each
+
+
+def test_more_releases_find_less_and_none_find_nothing() -> None:
+    looks = ((200, 10**6), (800, 10**6), (3200, 10**6))
+    found = [reach("ends", looks[:count], ((1.0, 0.0),), 6.0) for count in range(4)]
+    sizes = [(one.epsilon or math.inf, one.probability or math.inf) for one in found]
+    assert sizes[0] == (math.inf, math.inf)
+    assert all(more < less for both in itertools.pairwise(sizes) for less, more in zip(*both, strict=True))
+    assert reach("ends", ((200, 0),), ((1.0, 0.0),), 6.0) == reach("ends", (), ((1.0, 0.0),), 6.0)
+
+
+def test_a_fit_finds_the_corners_that_move_releases_farthest() -> None:
+    basis = torch.linalg.qr(torch.randn(8, 8, generator=torch.Generator().manual_seed(2)).double())[0]
+    box = Box(0.0, 4.0, (2, 4))
+
+    def release(x: Tensor, g: torch.Generator) -> Tensor:
+        moved: Tensor = x.reshape(-1, 8) @ basis
+        return moved + torch.randn(len(x), 8, generator=g).double()
+
+    target = Target.of(release, box)
+    first, second = farthest_corners(target, 6400, 0)
+    corners = torch.cartesian_prod(*[torch.tensor([-1.0, 1.0]).double()] * 8)
+    farthest = float((4.0 * corners @ basis).abs().sum(dim=1).max())
+    moved = ((first.x - first.x_prime).reshape(8) @ basis).abs().sum()
+    assert float(moved) > 0.99 * farthest
+    assert torch.equal(second.x + second.x_prime, box.constant(4.0))
+    assert farthest_corners(target.of(release, Box(0.0, 1.0, (257,))), 100, 0) == []
 
 
 class Clock:

@@ -310,6 +310,74 @@ def middle_bit(x: Tensor, g: torch.Generator) -> Tensor:
     return (bits | (1023 << 52)).view(torch.float64).to(x.dtype)
 
 
+def haar(size: int) -> Tensor:
+    """An orthonormal Haar basis, a row for each element."""
+    if size == 1:
+        return torch.ones(1, 1).double()
+    coarse, fine = (torch.tensor([[1.0, sign]]).double() for sign in (1.0, -1.0))
+    halves = torch.cat((torch.kron(haar(size // 2), coarse), torch.kron(torch.eye(size // 2).double(), fine)))
+    return halves / math.sqrt(2.0)
+
+
+def hadamard(size: int) -> Tensor:
+    half = hadamard(size // 2) if size > 1 else torch.ones(0, 0).double()
+    whole = torch.cat((torch.cat((half, half), 1), torch.cat((half, -half), 1)))
+    return whole / math.sqrt(2.0) if size > 1 else torch.ones(1, 1).double()
+
+
+def fourier(size: int) -> Tensor:
+    """Sines and cosines of all whole frequencies, orthonormal."""
+    angles = 2.0 * math.pi / size * torch.outer(torch.arange(size // 2 + 1), torch.arange(size)).double()
+    waves = torch.cat((angles.cos(), angles.sin()[1:-1]))
+    lengths: Tensor = waves.norm(dim=1, keepdim=True)
+    return waves / lengths
+
+
+def reflection(size: int) -> Tensor:
+    """It turns the diagonal into the first axis."""
+    turned = torch.full((size,), size**-0.5).double()
+    turned[0] -= 1.0
+    return torch.eye(size).double() - 2.0 * torch.outer(turned, turned) / turned.square().sum()
+
+
+def rotation(size: int) -> Tensor:
+    turned: Tensor = torch.linalg.qr(normal(torch.zeros(size, size).double(), 1.0, ONE_SEED(1)))[0]
+    return turned
+
+
+def in_basis(basis: Tensor, change: Tensor) -> Release:
+    """Laplace noise in another basis, enough for records that differ by `change` and for no others."""
+    moved = float((basis @ change).abs().sum())
+
+    def release(x: Tensor, g: torch.Generator) -> Tensor:
+        return x @ basis.T.to(x.dtype) + laplace(x, moved, g)
+
+    return release
+
+
+def overshooting(x: Tensor, g: torch.Generator) -> Tensor:
+    """A feature that is +-1 at the ends of the range, for which there is noise, and +-2.5 between them."""
+    return tight(x + 2.0 * (math.pi * x).sin(), g)
+
+
+def odd_one_out(x: Tensor, sign: float, g: torch.Generator) -> Tensor:
+    """No noise for the largest record of a batch, or the least, if there is one."""
+    sizes = sign * x.norm(dim=1)
+    alone = (sizes == sizes.max()) & (len(x) > 1) & ((sizes == sizes.max()).sum() == 1)
+    return torch.where(alone[:, None], x, tight(x, g))
+
+
+def cut(x: Tensor, g: torch.Generator) -> Tensor:
+    """Laplace noise drawn again beyond 50, where one element in a thousand lies."""
+    noise = laplace(x, 4 * WIDTH, g)
+    while bool((beyond := noise.abs() > 50.0).any()):
+        noise = torch.where(beyond, laplace(x, 4 * WIDTH, g), noise)
+    return x + noise
+
+
+ENDS, ONE = torch.full((16,), WIDTH).double(), WIDTH * torch.eye(16)[0].double()  # how two records may differ
+
+
 LIES: tuple[Case, ...] = (
     Case("10 % too little noise", lambda x, g: x + laplace(x, WIDTH / 1.1, g), BIT, truth="epsilon 1.1"),
     Case("20 % too little noise", lambda x, g: x + laplace(x, WIDTH / 1.25, g), BIT, truth="epsilon 1.25"),
@@ -405,4 +473,14 @@ LIES: tuple[Case, ...] = (
     Case("noise in the record's order", rank_kept, FOUR, **NONE),
     Case("noise tied together by the record", tied_noise, TWO, **NONE),
     Case("a curve of half the density", THIN, BIT, None, truth="epsilon 1 said 0.5"),
+    Case("Hadamard coefficients, noise for opposite ends", in_basis(hadamard(16), ENDS), SIXTEEN, truth="epsilon 4"),
+    Case("Haar coefficients, noise for opposite ends", in_basis(haar(16), ENDS), SIXTEEN, truth="epsilon 3.3"),
+    Case("Fourier coefficients, noise for opposite ends", in_basis(fourier(16), ENDS), SIXTEEN, truth="epsilon 3.76"),
+    Case("a reflection, noise for opposite ends", in_basis(reflection(16), ENDS), SIXTEEN, truth="epsilon 4"),
+    Case("a rotation, noise for a change of one element", in_basis(rotation(16), ONE), SIXTEEN, truth="epsilon 5"),
+    Case("a feature largest inside, noise for its ends", overshooting, FOUR, truth="epsilon 2.5"),
+    Case("no noise for the largest record of a batch", lambda x, g: odd_one_out(x, 1.0, g), FOUR, **NONE),
+    Case("no noise for the least record of a batch", lambda x, g: odd_one_out(x, -1.0, g), FOUR, **NONE),
+    Case("signs as they are, sizes with noise", lambda x, g: tight(x.abs(), g).abs() * x.sign(), FOUR, **NONE),
+    Case("noise cut off in its tails", cut, FOUR, truth="delta 1.1e-3"),
 )
