@@ -209,7 +209,7 @@ def wanted(*studies):
     Snakemake makes no file again from which it needs nothing. So what reads results has this parameter: else a run
     that fails after a change would be the last one to know of it.
     """
-    keys = [key for key in BATCHES if not studies or key[0] in studies]
+    keys = sorted(key for key in BATCHES if not studies or key[0] in studies)
     return digest(*(batch_file(kind, key) for key in keys for kind in ("scores", "privacy")))
 
 

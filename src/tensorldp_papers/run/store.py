@@ -163,9 +163,9 @@ class Store:
     def tidy(self) -> None:
         """Remove what a killed run, a deletion or a change left incomplete or untrue, so that Snakemake makes it again.
 
-        These are lists with a missing result, folders of releases or models with a missing file, tables and verdicts of
-        checks, and any of these that do not fit. A list that is gone would not be enough: Snakemake makes no file again
-        from which it needs nothing, so it is noted for the batch's file, which Snakemake compares.
+        These are lists with a missing result, folders of releases or models with a missing file, tables, verdicts of
+        checks and cards, and any of these that do not fit. A list that is gone would not be enough: Snakemake makes no
+        file again from which it needs nothing, so it is noted for the batch's file, which Snakemake compares.
         """
         for path in self.results.glob("batches/**/*.json"):
             if not _is_whole(path, lambda listed: self.holds(read_manifests([listed]), listed.stat().st_mtime)):
@@ -174,8 +174,9 @@ class Store:
         for path in (path for pattern in TABLES for path in self.results.glob(pattern)):
             if path.is_file() and not path.name.startswith(".") and not file_fits(path):
                 path.unlink()
-        for path in self.results.glob("checks/*/verdict.json"):
-            if not fits(path, path.parent.name):
+        checks = [(path, path.parent.name) for path in self.results.glob("checks/*/verdict.json")]
+        for path, name in (*checks, *((path, path.stem) for path in self.results.glob("cards/*.json"))):
+            if not fits(path, name):
                 path.unlink()
         for folder in self._intermediate():
             if not _is_whole(folder, _has_its_files):
