@@ -9,14 +9,13 @@ from typing import Any
 
 import pandas as pd
 
-from tensorldp.files import write_json
 from tensorldp_papers.kept.merge import merge_run
 from tensorldp_papers.kept.provenance import name_of
 from tensorldp_papers.run.cell import AnyCell
 from tensorldp_papers.run.code_digest import code_of_cell
 from tensorldp_papers.run.grid import make_plan
 from tensorldp_papers.run.settings import parse_settings
-from tensorldp_papers.run.store import Store, Task, scores_of
+from tensorldp_papers.run.store import Store, Task, scores_of, write_manifest
 from tensorldp_papers.run.table import CELL, metrics_table, series_table
 
 ROOT = Path(__file__).parents[1]
@@ -60,7 +59,7 @@ def finish(
         for seed in cell.seeds:
             store.write(task, f"seed~{seed}", {"rows": rows, "run": run})
         manifest[cell.path] = {f"seed~{seed}": task.key for seed in cell.seeds}
-    write_json(folder / "batches" / cells[0].study / cells[0].dataset / "0" / "scores.json", manifest)
+    write_manifest(folder / "batches" / cells[0].study / cells[0].dataset / "0" / "scores.json", manifest)
     measured = [(scores_of(parts), GUARANTEE) for parts in store.read(manifest).values()]
     metrics_table(measured, scale).to_parquet(folder / "metrics.parquet", index=False)
     series_table(measured).to_parquet(folder / "series.parquet", index=False)

@@ -40,4 +40,4 @@ onsuccess:
 
 # said at the very end, as Snakemake has some lines to say after this
 onerror:
-    atexit.register(print, last_words(log, STARTED), file=sys.stderr, end="", flush=True)
+    atexit.register(print, WITNESS.last_words(STARTED), file=sys.stderr, end="", flush=True)

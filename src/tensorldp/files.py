@@ -93,14 +93,15 @@ def write_text(path: Path, text: str) -> None:
 
 def write_json(path: Path, value: Any) -> None:
     """Write `value` as indented JSON with sorted keys, whole or not at all; infinities become the word "inf"."""
-    write_text(path, json.dumps(_plain(value), indent=1, sort_keys=True, allow_nan=False) + "\n")
+    write_text(path, json.dumps(plain(value), indent=1, sort_keys=True, allow_nan=False) + "\n")
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A value as JSON can hold it: lists for tuples, texts as keys, words for infinities."""
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, float) and value in (float("inf"), float("-inf")):
         return "inf" if value > 0 else "-inf"
     return value

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import math
 import multiprocessing
 import os
+import shutil
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from PIL import Image
@@ -18,8 +22,10 @@ from PIL import Image
 from tensorldp.calibration import true_epsilon
 from tensorldp.check.verdict import Verdict
 from tensorldp.commands.main import exit_code
+from tensorldp.errors import InputError
 from tensorldp.files import write_json
 from tensorldp.mechanisms import Box, make
+from tensorldp_papers.card import tasks
 from tensorldp_papers.card.card import Card
 from tensorldp_papers.card.gallery import documented, gallery
 from tensorldp_papers.card.label import PEOPLE, label
@@ -290,6 +296,58 @@ def test_tasks_are_run_once_for_many_cards(folder: Path) -> None:
     assert found["laplace", relabelled, IMAGES].true == pytest.approx(true, rel=1e-5)
     assert found["privunit", 1.0, FEATURES].true == pytest.approx(1.0)
     assert found["none", math.inf, IMAGES].mean > 0.3
+
+
+WRITES = "import pandas as pd; pd.DataFrame(dict(a=[1])).to_parquet('results/metrics.parquet')"
+
+
+def tasks_of(folder: Path, snakefile: str) -> pd.DataFrame:
+    """What tasks get from a workflow of one rule."""
+    (folder / "workflow").mkdir(exist_ok=True)
+    (folder / "workflow" / "Snakefile").write_text(snakefile)
+    return tasks._run(folder / "workflow", folder / "runs", {"studies": ["s"]}, 1)
+
+
+def rule(shell: str, start: str = "") -> str:
+    return f'{start}\nrule only:\n    output: "results/metrics.parquet"\n    shell: {shell!r}\n'
+
+
+@pytest.mark.parametrize(
+    ("snakefile", "told"),
+    [
+        (rule("true", "import sys; sys.exit('error: there is no mechanism x')"), "there is no mechanism x"),
+        (rule("echo 'error: no space left' >&2; exit 1"), "no space left"),
+        (rule("true").replace("output", 'input: "absent"\n    output'), "Missing input files for rule only"),
+    ],
+)
+def test_tasks_that_cannot_be_run_are_told_with_the_reason(snakefile: str, told: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=told) as raised:
+        tasks_of(tmp_path, snakefile)
+    assert "\n" not in str(raised.value)
+
+
+def test_tasks_of_a_killed_card_are_unlocked_and_those_of_a_living_one_are_not(tmp_path: Path) -> None:
+    own = tmp_path / "runs" / ".snakemake"
+    (own / "locks").mkdir(parents=True)
+    lock = own / "locks" / "0.output.lock"
+    lock.write_text("results/metrics.parquet\n")
+    with (own / "at_work").open("w") as living:
+        fcntl.flock(living, fcntl.LOCK_SH)
+        with pytest.raises(InputError, match=r"they could not be run in .*runs: LockException.*cannot be locked"):
+            tasks_of(tmp_path, rule(f'{sys.executable} -c "{WRITES}"'))
+        assert lock.exists()
+    assert tasks_of(tmp_path, rule(f'{sys.executable} -c "{WRITES}"'))["a"].tolist() == [1]
+
+
+def test_a_card_or_a_picture_that_was_exchanged_is_refused(tmp_path: Path) -> None:
+    for name in ("jl", "mvg"):
+        write_refusal(tmp_path, name, f"{name} cannot")
+    shutil.copy(tmp_path / "jl.png", tmp_path / "mvg.png")
+    with pytest.raises(InputError, match=r"the picture .*mvg\.png is not that of its card"):
+        gallery([tmp_path / "jl.json", tmp_path / "mvg.json"], tmp_path / "index.html")
+    shutil.copy(tmp_path / "jl.json", tmp_path / "mvg.json")
+    with pytest.raises(InputError, match="is not what was computed for its place"):
+        gallery([tmp_path / "mvg.json"], tmp_path / "index.html")
 
 
 def test_a_gallery_shows_every_picture_with_its_sentence(folder: Path) -> None:

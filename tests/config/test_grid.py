@@ -6,7 +6,7 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -217,6 +217,31 @@ def test_a_damaged_cell_is_one_sentence(change: dict[str, object], words: str) -
     raw = {**plan().cells[0].settings(), **change}
     with pytest.raises(InputError, match=re.escape(words)):
         parse_cell({key: value for key, value in raw.items() if value is not None})
+
+
+def test_the_same_grid_in_another_order_is_the_same_run() -> None:
+    """Its settings are the text that jobs get, and its batches have the same cells in the same order."""
+    lists: dict[str, list[Any]] = {
+        "mechanisms": ["none", "laplace", "tldp-g", "gaussian"],
+        "datasets": ["digits", "mnist"],
+        "epsilons": [1, 10, "inf"],
+    }
+    factors, seeds = {"model": ["small_cnn", "resnet18"]}, [0, 1, 2]
+    training = {"epochs": 1, "limit": 200}
+
+    def made(order: Callable[[Any], Any]) -> tuple[str, Any]:
+        own = {key: {"tldp_type1": order(values)} for key, values in lists.items()}
+        own |= {"factors": {"tldp_type1": {key: order(values) for key, values in factors.items()}}}
+        own |= {"training": {"tldp_type1": dict(order(training.items()))}, "seeds": order(seeds)}
+        settings = parse_settings(
+            {"scale": "desk", "studies": ["tldp_type1"], "cells_per_job": 3, **dict(order(own.items()))}
+        )
+        batches = make_plan(settings).batches()
+        return settings.model_dump_json(), [
+            (key, [cell.settings() for cell in cells]) for key, cells in batches.items()
+        ]
+
+    assert made(list) == made(lambda values: [*values][::-1]) == made(lambda values: [*values, *values])
 
 
 def test_epsilons_replace_the_grid_of_their_study_alone() -> None:

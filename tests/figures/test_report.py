@@ -113,7 +113,7 @@ def test_verdicts_are_two_bars_with_links_to_their_claims(text: str) -> None:
     undecided = text[text.index('<h2 id="open"') : text.index('<h2 id="claims"')]
     assert undecided.count("<tr>") == 1 + claims()["verdict"].isin(["undecided", "not run at this scale"]).sum()
     assert undecided.count("about 9 seeds") == 40
-    assert "<dt>condition</dt><dd>low noise only</dd>" in text
+    assert "<dt>condition (restriction)</dt><dd>low noise only</dd>" in text
 
 
 def test_links_lead_to_the_data_and_the_notebook_of_each_figure(text: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 from kept_runs import REFERENCE, Cells, Kept, finish, planned, tiny, with_seeds
 
 from tensorldp.errors import InputError
-from tensorldp.files import read_arrays, write_arrays
+from tensorldp.files import read_arrays, read_json, write_arrays
 from tensorldp_papers.kept.merge import merge_run, summarise, write_table
 from tensorldp_papers.kept.provenance import (
     METRICS,
@@ -24,6 +24,8 @@ from tensorldp_papers.kept.provenance import (
     read_table,
     with_origins,
 )
+from tensorldp_papers.run.sealed import write_sealed
+from tensorldp_papers.run.store import Store, read_manifests, write_manifest
 from tensorldp_papers.run.table import CELL
 
 CELLS, LONGER, OTHERS = tiny(), tiny(9), planned(studies=["pldp_synthetic"])[:1]
@@ -122,10 +124,16 @@ def test_pictures_are_kept_as_long_as_rows_that_they_belong_to(kept: Kept, tmp_p
     assert merge("4", CELLS, {}) == {}
 
 
-def in_results(pattern: str, text: str) -> Callable[[Path], None]:
+def in_results(pattern: str, text: str, *, sealed: bool = True) -> Callable[[Path], None]:
+    """Change the results of a run; sealed, as a run of an earlier version could have written them."""
+
     def damage(run: Path) -> None:
+        store = Store(run)
         for path in (run / "cells").rglob("seed~*.json"):
             path.write_text(re.sub(pattern, text, path.read_text()))
+            if sealed:
+                content = read_json(path)
+                write_sealed(path, {key: content[key] for key in content if key != "seal"}, store.place(path))
 
     return damage
 
@@ -139,6 +147,7 @@ def other_values(run: Path) -> None:
     [
         (lambda run: (run / "series.parquet").unlink(), r"has no series\.parquet: let it finish first"),
         (in_results(r'"data": "\w+"', '"data": "changed"'), "are kept with other data"),
+        (in_results(r'"value": 0\.5', '"value": 0.6', sealed=False), "not what was computed for its place"),
         (in_results('"cell": {', '"cell": {"limit": 100, '), "comes from another version: delete it and run again"),
         (other_values, r"no result in .* has the values of tldp_type1 digits .* seed 2: run again"),
     ],
@@ -159,7 +168,8 @@ def test_results_tell_what_made_them_whatever_else_lies_beside_them(kept: Kept, 
     run, stale = tmp_path / "run", finish(tmp_path / "stale", LONGER, value=0.3, code="old")
     finish(run, CELLS, code="new")
     shutil.copytree(stale / "cells", run / "cells", dirs_exist_ok=True)
-    shutil.copytree(stale / "batches", run / "batches" / "of another size")
+    own = "tldp_type1/digits/{}/scores.json".format
+    write_manifest(run / "batches" / own(7), read_manifests([stale / "batches" / own(0)]))
     merge_run(run, kept.folder)
     assert set(kept.table("provenance.parquet")["source"]) == {"new"}
 

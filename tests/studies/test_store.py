@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -12,6 +13,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from small import CPU, images, make_cell, save
 
@@ -21,8 +23,11 @@ from tensorldp_papers.papers.tldp.settings import LearningTraining
 from tensorldp_papers.run import privacy, stages
 from tensorldp_papers.run import store as results
 from tensorldp_papers.run.cell import AnyCell
+from tensorldp_papers.run.mechanism_check import read_verdict
 from tensorldp_papers.run.method import method, read_trained
+from tensorldp_papers.run.sealed import write_sealed
 from tensorldp_papers.run.store import CONTENTS, Manifest, Store, Task
+from tensorldp_papers.run.table import read_table, write_table
 
 STEPS = ("_released", "_models", "_scores", "_guaranteed", "_audited")
 KEPT = STEPS[2:]  # steps whose results are kept
@@ -238,7 +243,7 @@ def test_models_that_cells_share_are_trained_once_and_score_their_own_seed(run: 
     assert not lists[0].exists()
     run.broken = None
     stages.train_shared([trainer], run.store, lists[0], "cpu")
-    models, before = read_json(lists[0]), run.times()
+    models, before = results.read_manifests(lists[:1]), run.times()
     assert models == {trainer.cell.path: {"model~0": trainer.key, "model~1": trainer.key}}
     assert run.store.holds(models)
     trained = [read_trained(run.store.path(trainer.cell.path, f"model~{seed}", trainer.key))[0] for seed in (0, 1)]
@@ -274,40 +279,152 @@ def test_a_damaged_result_is_one_sentence(content: bytes, tmp_path: Path) -> Non
 
 
 INNER = "s/d/v/m/epsilon~1/seed~0.safetensors"
-LISTS = {  # of a list of results: what it says, and whether it stays
-    "s/d/0/scores": ('{"s/d/v/m/epsilon~1": {"seed~0": "k", "seed~1": "k"}}', True),
-    "s/d/1/scores": ('{"s/d/v/m/epsilon~1": {"seed~0": "k", "seed~2": "k"}}', False),
-    "s/d/2/scores": ('{"s/d/v/m/epsilon~1": {"seed~0": "other key"}}', False),
-    "s/d/v/m/epsilon~1/scores": ('{"s/d/v/m/epsilon~1": {"seed~1": "k"}}', True),
+CELL = "s/d/v/m/epsilon~1"
+LISTS: dict[str, tuple[dict[str, str] | str, bool]] = {  # of a list of results: what it says, and whether it stays
+    "s/d/0/scores": ({"seed~0": "k", "seed~1": "k"}, True),
+    "s/d/1/scores": ({"seed~0": "k", "seed~2": "k"}, False),
+    "s/d/2/scores": ({"seed~0": "other key"}, False),
+    "s/d/3/scores": ({"seed~0": "k", "seed~8": "k"}, False),  # the second one's content is another's
+    "s/d/v/m/epsilon~1/scores": ({"seed~1": "k"}, True),
     "damaged": ('{"s/', False),
     "strange": ("[1]", False),
+    "unsealed": (f'{{"{CELL}": {{"seed~0": "k"}}}}', False),
 }
-FOLDERS: dict[str, tuple[list[str], str, bool]] = {  # of a folder: its files, what it says, and whether it stays
-    "perturbed/s/d/0": ([INNER], f'{{"files": ["{INNER}"], "failed": {{}}}}', True),
-    "perturbed/s/d/2": ([], f'{{"files": ["{INNER}"], "failed": {{}}}}', False),
-    "perturbed/s/d/3": ([INNER], f'{{"files": ["{INNER}"], "failed": {{"s/d": ["train", ""]}}}}', False),
-    "models/s/d/v/m/epsilon~1": ([INNER], f'{{"files": ["{INNER}"], "failed": {{}}}}', True),
-    "models/s/d/v/m/epsilon~2": ([INNER], f'{{"files": ["{INNER}", "lost"], "failed": {{}}}}', False),
-    "models/s/d/1": ([], '{"files": [], "failed": {}}', True),
+FOLDERS: dict[str, tuple[list[str], dict[str, Any] | str, bool]] = {  # its files, what it says, and whether it stays
+    "perturbed/s/d/0": ([INNER], {"files": [INNER], "failed": {}}, True),
+    "perturbed/s/d/2": ([], {"files": [INNER], "failed": {}}, False),
+    "perturbed/s/d/3": ([INNER], {"files": [INNER], "failed": {"s/d": ["train", ""]}}, False),
+    "models/s/d/v/m/epsilon~1": ([INNER], {"files": [INNER], "failed": {}}, True),
+    "models/s/d/v/m/epsilon~2": ([INNER], {"files": [INNER, "lost"], "failed": {}}, False),
+    "models/s/d/1": ([], {"files": [], "failed": {}}, True),
     "models/s/d/3": ([INNER], "", False),
     "models/s/d/4": ([INNER], '{"files"', False),
     "features/s/d/0": (["x"], "", True),
 }
+TABLES = {  # of a table or a check's verdict: what was done to it, and whether it stays
+    "metrics.parquet": ("nothing", True),
+    "studies/a/metrics.parquet": ("nothing", True),
+    "studies/b/metrics.parquet": ("emptied", False),
+    "studies/c/standing.csv": ("taken from studies/a/standing.csv", False),
+    "privacy/audits.csv": ("changed", False),
+    "tables/t.csv": ("never sealed", False),
+    "checks/laplace/verdict.json": ("nothing", True),
+    "checks/gaussian/verdict.json": ("taken from checks/laplace/verdict.json", False),
+    "reference/metrics.parquet": ("never sealed", True),
+    "plan.csv": ("never sealed", True),
+}
+
+
+def put(path: Path, content: bytes = b"") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
 
 
 def test_tidying_removes_what_is_incomplete_and_nothing_else(tmp_path: Path) -> None:
-    store, texts = Store(tmp_path), {f"batches/{name}.json": text for name, (text, _) in LISTS.items()}
-    for folder, (files, text, _) in FOLDERS.items():
-        texts |= {f"{folder}/{file}": "" for file in files} | ({f"{folder}/{CONTENTS}": text} if text else {})
-    texts |= {f"cells/s/d/v/m/epsilon~1/seed~{seed}.k.json": "{}" for seed in (0, 1)}
-    for name, text in texts.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
+    store = Store(tmp_path)
+    for folder, (files, content, _) in FOLDERS.items():
+        for file in files:
+            put(tmp_path / folder / file)
+        if isinstance(content, dict):
+            write_sealed(tmp_path / folder / CONTENTS, content, CONTENTS)
+        elif content:
+            put(tmp_path / folder / CONTENTS, content.encode())
+    for seed in (0, 1, 8):
+        path = store.path(CELL, f"seed~{seed}", "k")
+        write_sealed(path, {"rows": []}, store.place(path))
+    lists = {name: tmp_path / "batches" / f"{name}.json" for name in LISTS}
+    for name, (listed, _) in LISTS.items():
+        if isinstance(listed, dict):
+            results.write_manifest(lists[name], {CELL: listed})
+        else:
+            put(lists[name], listed.encode())
+    shutil.copy(store.path(CELL, "seed~0", "k"), store.path(CELL, "seed~8", "k"))
     store.tidy()
     assert {folder: (tmp_path / folder).exists() for folder in FOLDERS} == {name: FOLDERS[name][-1] for name in FOLDERS}
-    gone = {name for name in texts if not (tmp_path / name).exists() and not name.startswith(("perturbed", "models"))}
-    assert gone == {f"batches/{name}.json" for name, (_, stays) in LISTS.items() if not stays}
-    assert [bool(store.lost(f"s/d/{batch}", "scores")) for batch in (0, 1, 2)] == [False, True, True]
+    assert {name: path.exists() for name, path in lists.items()} == {name: LISTS[name][-1] for name in LISTS}
+    assert [bool(store.lost(f"s/d/{batch}", "scores")) for batch in range(4)] == [False, True, True, True]
+
+
+def test_tidying_removes_tables_and_verdicts_that_are_not_as_they_were_written_there(tmp_path: Path) -> None:
+    for name, (done, _) in TABLES.items():
+        path, moved = tmp_path / name, done.startswith("taken from ")
+        source = tmp_path / done.removeprefix("taken from ") if moved else path
+        if path.suffix == ".json":
+            write_sealed(source, {"refuted": False}, source.parent.name)
+        elif done == "never sealed":
+            put(path, b"a\n")
+        else:
+            write_table(source, pd.DataFrame({"a": [1.0]}))
+            assert read_table(source)["a"].tolist() == [1.0]
+        if moved:
+            put(path, source.read_bytes())
+            if (seal := source.with_name(f".{source.name}.seal")).exists():
+                put(path.with_name(f".{path.name}.seal"), seal.read_bytes())
+        if done in ("emptied", "changed"):
+            put(path, b"" if done == "emptied" else b"a\n2.0\n")
+        if moved or done in ("emptied", "changed"):
+            with pytest.raises(InputError, match=f"the file {path} is not what was computed for its place"):
+                (read_verdict if path.suffix == ".json" else read_table)(path)
+    Store(tmp_path).tidy()
+    assert {name: (tmp_path / name).exists() for name in TABLES} == {name: TABLES[name][-1] for name in TABLES}
+
+
+@pytest.mark.parametrize("part", ["seed~0", "guarantee", "audit"])
+def test_results_whose_contents_were_swapped_are_told_and_computed_again(run: Run, data: Path, part: str) -> None:
+    tasks = [task(cell(), data), task(cell("privunit"), data)]
+    manifest = run(tasks)
+    paths = [run.store.path(one.cell.path, part, one.key) for one in tasks]
+    right = [read_json(path) for path in paths]
+    one, other = (path.read_bytes() for path in paths)
+    paths[0].write_bytes(other)
+    paths[1].write_bytes(one)
+    assert not run.store.holds(manifest, since=min(path.stat().st_ctime for path in paths))
+    with pytest.raises(InputError, match="is not what was computed for its place"):
+        run.store.read(manifest)
+    assert run(tasks) == manifest
+    assert {path for _, path, _ in run.steps} == {one.cell.path for one in tasks}
+    for path, before in zip(paths, right, strict=True):
+        again = read_json(path)
+        for content in (before, again):
+            del content["run"], content["seal"]  # seconds and memory
+        assert again == before
+
+
+@pytest.mark.parametrize("kind", ["released", "models"])
+def test_a_release_or_a_model_of_another_seed_stops_its_cell(run: Run, data: Path, kind: str) -> None:
+    one = task(cell(seeds=(0, 1)), data)
+
+    def exchange(folder: Path) -> None:
+        files = [folder / one.cell.path / f"seed~{seed}.safetensors" for seed in (0, 1)]
+        contents = [file.read_bytes() for file in files]
+        for file, content in zip(files, reversed(contents), strict=True):
+            file.write_bytes(content)
+
+    released, models = run.folder / "released", run.folder / "models"
+    stages.perturb([one], run.store, released, "cpu")
+    if kind == "released":
+        exchange(released)
+    stages.train([one], run.store, released, models, "cpu")
+    if kind == "models":
+        exchange(models)
+    with pytest.raises(InputError, match=r"1 of 1 cells failed.*is not what was computed for its place"):
+        stages.evaluate([one], run.store, released, models, run.folder / "scores.json", "cpu")
+    assert not run.store.has(one, "seed~0")
+
+
+def test_reading_what_nothing_has_touched_since_its_list_was_written_is_spared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, reads = Store(tmp_path), []
+    path = store.path(CELL, "seed~0", "k")
+    write_sealed(path, {}, store.place(path))
+    changed = path.stat().st_ctime
+    monkeypatch.setattr(results, "fits", lambda path, name: not reads.append(path))  # type: ignore[func-returns-value]
+    assert store.holds({CELL: {"seed~0": "k"}}, since=changed + 1)
+    assert reads == []
+    assert store.holds({CELL: {"seed~0": "k"}}, since=changed)
+    assert reads == [path]
 
 
 def test_folders_of_a_killed_run_go_once_there_are_scores_unless_they_were_asked_for(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@ import atexit
 import csv
 import difflib
 import json
+import logging
 import os
 import re
 import shlex
@@ -25,9 +26,9 @@ try:
     from tensorldp_papers.public.imagenet_classes import CLASSES as IMAGENET_CLASSES
     from tensorldp.errors import InputError
     from tensorldp.mechanism_table import MECHANISMS, NO_PRIVACY
-    from tensorldp_papers.run import at_work, environment
+    from tensorldp_papers.run import at_work, environment, slurm
     from tensorldp_papers.data.fetch import content_digest
-    from tensorldp_papers.run.failures import export_commands, finished, last_words, warnings_since
+    from tensorldp_papers.run.failures import Witness, export_commands, finished, warnings_since
     from tensorldp_papers.run.store import Store, digest, write_batch
 except ImportError as error:
     sys.exit(f"error: {error.name or error} is not installed here: run `make figures`, or `pip install -e '.[pipeline]'` first")
@@ -54,6 +55,11 @@ PLAN = validated_plan()
 STUDIES = study_files()
 PLUGINS = tuple(PLAN.settings.plugins)
 GPU = environment.gpu_slots()
+
+WITNESS = Witness()
+if workflow.is_main_process:
+    logging.getLogger("snakemake.logging").addHandler(WITNESS)
+    print(*slurm.altered(slurm.typed(sys.argv)), sep="\n", end="", file=sys.stderr)
 
 AT_WORK = at_work.hold() if workflow.is_main_process else None
 STORE = Store(Path("results"))
@@ -203,7 +209,7 @@ def wanted(*studies):
     Snakemake makes no file again from which it needs nothing. So what reads results has this parameter: else a run
     that fails after a change would be the last one to know of it.
     """
-    keys = [key for key in BATCHES if not studies or key[0] in studies]
+    keys = sorted(key for key in BATCHES if not studies or key[0] in studies)
     return digest(*(batch_file(kind, key) for key in keys for kind in ("scores", "privacy")))
 
 

@@ -42,13 +42,14 @@ for drawing in OWN + REFERENCE_OWN:
             wanted=drawing.wanted,
             folder=subpath(output.data, parent=True),
             read=argument("metrics", "pictures", flag="-p "),
+            tables=lambda wildcards, output: f"--tables {quoted(output.tables)}" if output.tables else "",
         priority: 1000
         log: f"logs/{drawing.kind}_figures/{drawing.name}.log"
         conda: "../../envs/tensorldp.yaml"
         resources: mem_mb=2000
         shell:
             "stage notebook {input.notebook:q} {output.notebook} "
-            "{params.read} -p folder {params.folder} > {log} 2>&1"
+            "{params.read} -p folder {params.folder} {params.tables} > {log} 2>&1"
 
 
 rule reference_figures:

@@ -8,6 +8,7 @@ from pathlib import Path
 from tensorldp.files import write_arrays
 from tensorldp_papers.papers.lecture.attack_pictures import pictures
 from tensorldp_papers.run.cli import parser, run
+from tensorldp_papers.run.sealed import seal_file
 from tensorldp_papers.run.table import read_table
 
 
@@ -18,6 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--out", type=Path, required=True, help="safetensors file to write")
     args = arg.parse_args(arguments)
     write_arrays(args.out, pictures(read_table(args.metrics), args.datasets))
+    seal_file(args.out)
 
 
 if __name__ == "__main__":

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from tensorldp.files import write_text
 from tensorldp_papers.run.cli import parser, run
-from tensorldp_papers.run.mechanism_check import summary
+from tensorldp_papers.run.mechanism_check import read_verdict, summary
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -18,7 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     args = arg.parse_args(arguments)
     write_text(args.out, summary(args.verdicts))
     for path in args.verdicts:
-        verdict = json.loads(path.read_text())
+        verdict = read_verdict(path)
         if verdict["refuted"]:
             print(f"warning: the guarantee of {verdict['subject']} is refuted: {args.out}")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tensorldp.files import write_text
 from tensorldp.registry import import_plugins
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.table import claims_table
@@ -13,6 +12,7 @@ from tensorldp_papers.run.audit_table import stop_if_refuted
 from tensorldp_papers.run.cli import json_argument, parser, run
 from tensorldp_papers.run.grid import make_plan
 from tensorldp_papers.run.settings import parse_settings
+from tensorldp_papers.run.table import write_table
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     settings = parse_settings(args.settings)
     import_plugins(settings.plugins)
     plan = make_plan(settings)
-    write_text(args.out, claims_table(Evidence(plan, args.results)).to_csv(index=False))
+    write_table(args.out, claims_table(Evidence(plan, args.results)))
 
 
 if __name__ == "__main__":

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tensorldp.files import read_json, replacing
 from tensorldp_papers.run.audit_table import audits_table, standing_table
 from tensorldp_papers.run.cli import parser, run
+from tensorldp_papers.run.mechanism_check import read_verdict
 from tensorldp_papers.run.store import Store, audit_of, guarantee_of, read_manifests, scores_of
-from tensorldp_papers.run.table import guarantees_table, metrics_table, series_table
+from tensorldp_papers.run.table import guarantees_table, metrics_table, series_table, write_table
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     found = Store(args.results).read(read_manifests([*args.scores, *args.privacy])).values()
     scored = [(scores_of(parts), guarantee_of(parts)) for parts in found]
     audited = [(*both, audit_of(parts)) for both, parts in zip(scored, found, strict=True)]
-    checks = {path.parent.name: read_json(path) for path in args.checks}
+    checks = {path.parent.name: read_verdict(path) for path in args.checks}
     tables = {
         "metrics.parquet": metrics_table(scored, args.scale),
         "series.parquet": series_table(scored),
@@ -33,11 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "standing.csv": standing_table(audited, checks),
     }
     for name, table in tables.items():
-        with replacing(args.out / name) as temporary:
-            if name.endswith(".csv"):
-                table.to_csv(temporary, index=False)
-            else:
-                table.to_parquet(temporary, index=False)
+        write_table(args.out / name, table)
 
 
 if __name__ == "__main__":

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tensorldp.files import write_text
 from tensorldp_papers.papers.tldp.error_table import error_table
 from tensorldp_papers.run.cli import parser, run
+from tensorldp_papers.run.table import write_table
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     arg = parser(__doc__)
     arg.add_argument("--out", type=Path, required=True, help="CSV file to write")
     args = arg.parse_args(arguments)
-    write_text(args.out, error_table().to_csv(index=False))
+    write_table(args.out, error_table())
 
 
 if __name__ == "__main__":

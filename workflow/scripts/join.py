@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tensorldp.files import replacing
 from tensorldp_papers.run.cli import parser, run
-from tensorldp_papers.run.table import join_tables
+from tensorldp_papers.run.table import join_tables, write_table
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -16,12 +15,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--out", type=Path, nargs="+", required=True, help="tables to write; each folder has one so named")
     args = arg.parse_args(arguments)
     for out in args.out:
-        table = join_tables([folder / out.name for folder in sorted(args.folders, key=lambda folder: folder.name)])
-        with replacing(out) as temporary:
-            if out.suffix == ".parquet":
-                table.to_parquet(temporary, index=False)
-            else:
-                table.to_csv(temporary, index=False)
+        folders = sorted(args.folders, key=lambda folder: folder.name)
+        write_table(out, join_tables([folder / out.name for folder in folders]))
 
 
 if __name__ == "__main__":

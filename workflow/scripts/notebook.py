@@ -1,6 +1,6 @@
-"""Run a notebook with papermill, whose options it takes: python notebook.py INPUT OUTPUT [-p NAME VALUE ...]
+"""Run a notebook with papermill.
 
-Beside OUTPUT it writes the same as a page, with the ending .html.
+Beside its output it writes the same as a page, with the ending .html.
 
 Kernel and papermill talk through sockets in a folder of their own. With TCP, Jupyter looks for free ports, gives them
 back and lets the kernel take them, but another kernel may have taken them meanwhile.
@@ -21,8 +21,12 @@ from papermill.cli import papermill
 from papermill.engines import NBClientEngine, papermill_engines
 from papermill.exceptions import PapermillExecutionError
 
+from tensorldp.errors import InputError
 from tensorldp.files import write_text
+from tensorldp_papers.plots.notebook_file import check_ended, check_notebook
 from tensorldp_papers.plots.notebook_page import page_of
+from tensorldp_papers.run.cli import parser, run
+from tensorldp_papers.run.sealed import seal_file
 
 PATIENCE = 600  # seconds for a kernel to start, and for the last words of a cell: Jupyter's 60 and 4 are few under load
 LONGEST = 60  # characters of a folder in which sockets can be: with their own names they may have 107
@@ -55,28 +59,44 @@ class OwnEngine(NBClientEngine):  # type: ignore[misc]
         except RuntimeError as error:
             if not str(error).startswith("Kernel died"):
                 raise
-            sys.exit(
-                f"error: the kernel of {options['input_path']} died, most likely for lack of memory; run again with "
+            raise InputError(
+                f"the kernel of {options['input_path']} died, most likely for lack of memory; run again with "
                 "fewer --cores, everything finished is kept"
-            )
+            ) from None
 
 
-def execute(arguments: Sequence[str]) -> None:
-    """Run papermill; a user's mistake that the notebook's code finds ends this process with its sentence."""
+def execute(source: Path, output: Path, parameters: Sequence[Sequence[str]]) -> None:
+    """Run papermill; a user's mistake, in the notebook or found by its code, is an `InputError`."""
+    check_notebook(source, [name for name, _ in parameters])
     papermill_engines.register("own", OwnEngine)
     options = ["--engine", "own", "--start-timeout", str(PATIENCE), "--log-level", "WARNING", "--no-progress-bar"]
+    options += ["-k", "python3", "-l", "python"]  # whatever the notebook says, as the kernel is this Python
+    values = [word for name, value in parameters for word in ("-p", name, value)]
     place = next(place for place in (tempfile.gettempdir(), "/tmp") if len(os.fsencode(place)) <= LONGEST)
     with tempfile.TemporaryDirectory(prefix="tensorldp-", dir=place, ignore_cleanup_errors=True) as folder:
         OwnKernelManager.folder = folder
         try:
-            papermill([*options, *arguments], standalone_mode=False)
+            papermill([*options, str(source), str(output), *values], standalone_mode=False)
         except PapermillExecutionError as error:
-            if error.ename != "InputError":
+            if error.ename == "InputError":
+                raise InputError(error.evalue) from None
+            if error.ename != "SystemExit":
                 raise
-            sys.exit(f"error: {error.evalue}")
+    check_ended(output, source)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    arg = parser(__doc__)
+    arg.add_argument("source", type=Path, help="the notebook")
+    arg.add_argument("output", type=Path, help="the notebook to write, with its outputs")
+    arg.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"), help="set a parameter")
+    arg.add_argument("--tables", type=Path, nargs="*", default=[], help="tables that it writes for others to read")
+    args = arg.parse_args(arguments)
+    execute(args.source, args.output, args.p)
+    write_text(args.output.with_suffix(".html"), page_of(args.output))
+    for path in args.tables:
+        seal_file(path)
 
 
 if __name__ == "__main__":
-    execute(sys.argv[1:])
-    output = Path(sys.argv[2])
-    write_text(output.with_suffix(".html"), page_of(output))
+    run(main)

@@ -17,12 +17,12 @@ from tensorldp.commands.check import wall_limit
 from tensorldp.commands.target import add_target_arguments, domain_of, is_registered, target_of
 from tensorldp.commands.watch import ended_after
 from tensorldp.errors import InputError, check_whole
-from tensorldp.files import writable_folder, write_json, write_text
+from tensorldp.files import writable_folder, write_text
 from tensorldp.mechanisms import Domain, Mechanism, make
 from tensorldp_papers.card.card import Card
 from tensorldp_papers.card.label import label
 from tensorldp_papers.card.leaks import Leak, leak
-from tensorldp_papers.card.page import page, picture
+from tensorldp_papers.card.page import page, picture, write_card
 from tensorldp_papers.card.price import Price, others_at, price
 from tensorldp_papers.card.tasks import TASKS, Score, missing_weights, scores
 from tensorldp_papers.data.at_hand import at_hand
@@ -106,9 +106,9 @@ def run(options: argparse.Namespace) -> int:
         tuple(missing),
         time.perf_counter() - started,
     )
-    write_json(stem.with_suffix(".json"), card.as_dict())
     image = picture(card)
     stem.with_suffix(".png").write_bytes(image)
+    write_card(stem, card.as_dict(), image)
     write_text(stem.with_suffix(".html"), page(card, image))
     print(card.sentence)
     print(f"  written to {stem.with_suffix('.html')}, .png and .json in {card.seconds:.0f} s")
@@ -174,10 +174,12 @@ def _scores(options: argparse.Namespace, mechanism: Mechanism | None, missing: l
     plugins = [options.target.partition(":")[0]] if ":" in options.target else []
     plugins += [name for name in os.environ.get("TENSORLDP_PLUGINS", "").split(",") if name]
     names = [name for name in TASKS if at_hand(name)] if options.datasets is None else options.datasets
-    found: list[Score] = []
+    found, before = list[Score](), len(missing)
     for name in names:
         made = partial(scores, WORKFLOW, options.runs, name, mechanism, plugins, options.cores)
         found += _try(f"tasks on {dataset_name(name)}", missing, made) or []
         if lacked := missing_weights(name):
             missing.append(f"public features of {dataset_name(name)}: no weights of {' and '.join(lacked)} at hand")
+    for reason in missing[before:]:
+        _say(f"missing: {reason}")
     return found

@@ -10,9 +10,9 @@ from typing import Any
 
 from PIL import Image
 
-from tensorldp.files import read_json, write_text
+from tensorldp.files import write_text
 from tensorldp_papers.card.label import IMAGES
-from tensorldp_papers.card.page import HEIGHT, WIDTH
+from tensorldp_papers.card.page import HEIGHT, WIDTH, read_card
 
 HALF, COLOURS = (WIDTH // 2, HEIGHT // 2), 48  # of the documentation's pictures, some ten kilobytes each
 PAGE = """<!doctype html>
@@ -53,7 +53,7 @@ def gallery(cards: Sequence[Path], out: Path) -> None:
 
 def documented(cards: Sequence[Path], docs: Path) -> None:
     """Write the documentation's gallery: its page, and pictures at half their size of mechanisms that have a card."""
-    cards = [path for path in cards if "subject" in read_json(path)]
+    cards = [path for path in cards if "subject" in read_card(path)]
     folder = docs / "figures" / "cards"
     folder.mkdir(parents=True, exist_ok=True)
     for path in cards:
@@ -65,7 +65,7 @@ def documented(cards: Sequence[Path], docs: Path) -> None:
     parts: dict[bool, list[str]] = {True: [], False: []}
     for path in cards:
         shown = f'<img src="figures/cards/{path.stem}.png" width="600" alt="{_sentence(path)}">'
-        parts[_holds_for_images(read_json(path))].append(shown)
+        parts[_holds_for_images(read_card(path))].append(shown)
     write_text(docs / "gallery.md", DOCUMENT.format(whole="\n".join(parts[True]), less="\n".join(parts[False])))
 
 
@@ -76,4 +76,4 @@ def _holds_for_images(card: Any) -> bool:
 
 
 def _sentence(card: Path) -> str:
-    return escape(str(read_json(card)["sentence"]))
+    return escape(str(read_card(card)["sentence"]))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import io
 import math
+from collections.abc import Mapping
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -17,7 +19,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from tensorldp.files import write_json, write_text
+from tensorldp.errors import InputError
+from tensorldp.files import sha256, write_text
 from tensorldp_papers.card.card import Card
 from tensorldp_papers.card.label import DELTA, PEOPLE, SHUFFLED_DELTA, USES
 from tensorldp_papers.card.leaks import PEOPLE as VICTIMS
@@ -26,6 +29,7 @@ from tensorldp_papers.plots.names import dataset_name
 from tensorldp_papers.plots.sheets import wrapped
 from tensorldp_papers.plots.style import HELD, INK, PAPER, QUIET, WEAKER, label
 from tensorldp_papers.plots.words import short_number
+from tensorldp_papers.run.sealed import read_sealed, write_sealed
 
 WIDTH, HEIGHT, DPI = 1200, 630, 100
 
@@ -41,6 +45,25 @@ def page(card: Card, image: bytes) -> str:
     return template.render(card=card, **facts)
 
 
+def write_card(stem: Path, content: Mapping[str, Any], image: bytes) -> None:
+    """Write the JSON of a card, with its seal and the digest of its picture; `stem` is the path without the ending."""
+    whole = {**content, "picture": hashlib.sha256(image).hexdigest()}
+    write_sealed(stem.with_suffix(".json"), whole, stem.name)
+
+
+def read_card(path: Path) -> dict[str, Any]:
+    """What the JSON of a card says.
+
+    Raises:
+        InputError: if it is missing, or it or the picture beside it is not what was made there.
+    """
+    found = read_sealed(path, path.stem)
+    image = path.with_suffix(".png")
+    if not image.is_file() or sha256(image) != found["picture"]:
+        raise InputError(f"the picture {image} is not that of its card: delete {path} and make the card again")
+    return found
+
+
 def _plain(number: str) -> str:
     return number.replace("e-0", "e-")
 
@@ -52,8 +75,9 @@ def write_refusal(folder: Path, key: str, reason: str) -> None:
     figure.text(0.04, 0.93, label(key), fontsize=30, fontweight="bold", color=INK, va="top")
     figure.text(0.04, 0.80, wrapped(sentence, 72 * WIDTH * 0.92 / DPI, 20), fontsize=20, color=INK, va="top")
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{key}.png").write_bytes(_drawn(figure))
-    write_json(folder / f"{key}.json", {"sentence": sentence})
+    image = _drawn(figure)
+    (folder / f"{key}.png").write_bytes(image)
+    write_card(folder / key, {"sentence": sentence}, image)
     page = f'<!doctype html><html lang="en"><title>{escape(label(key))}</title><p>{escape(sentence)}</p></html>\n'
     write_text(folder / f"{key}.html", page)
 

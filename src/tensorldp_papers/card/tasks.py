@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,8 +24,10 @@ from tensorldp_papers.card.label import DELTA
 from tensorldp_papers.data.at_hand import at_hand
 from tensorldp_papers.data.catalogue import get
 from tensorldp_papers.plots.means import true_epsilon
+from tensorldp_papers.run.at_work import unlock
 from tensorldp_papers.run.grid import WITHOUT
 from tensorldp_papers.run.records import matrix_shape
+from tensorldp_papers.run.table import read_table
 
 STUDY, SEEDS, SCORE = "tldp_type1", (0, 1, 2), "weighted_f1"
 TASKS = ("digits", "mnist", "fashion_mnist", "cifar10")
@@ -36,6 +39,7 @@ FRONTIER, NETWORKS = "frontier", {"cifar10": ("mobilenet_v2", "efficientnet_lite
 PLAIN = {factor: [WITHOUT] for factor in ("learner", "control", "private")}
 IMAGES, FEATURES = "images", "public features"
 SNAKEFILE = "Snakefile"
+ERROR = re.compile(r"\w+(?:Error|Exception)\b.*:$")  # the first line of an error that Snakemake tells
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ def scores(
         cores: for Snakemake.
 
     Raises:
-        InputError: if the run fails; Snakemake has said why.
+        InputError: if the run fails, with the reason.
     """
     about, nominal = get(dataset), float(mechanism.epsilon)
     images = Box(about.low, about.high, matrix_shape(about.shape))
@@ -130,14 +134,32 @@ def _found(rows: pd.DataFrame, study: str, metric: str, released: str) -> Iterat
 
 def _run(workflow: Path, folder: Path, config: dict[str, Any], cores: int) -> pd.DataFrame:
     folder.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--quiet", "all"]
-    command += ["-s", str(workflow / SNAKEFILE), "--directory", str(folder), "--", "results/metrics.parquet"]
+    place = ["-s", str(workflow / SNAKEFILE), "--directory", str(folder)]
+    command = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--quiet", "rules", "progress", *place]
     path = os.pathsep.join(filter(None, [str(Path.cwd()), os.environ.get("PYTHONPATH", "")]))
+    environment = {**os.environ, "PYTHONPATH": path}
     with (folder / "held").open("w") as held:  # cards share the folder, and Snakemake lets one run into it
         fcntl.flock(held, fcntl.LOCK_EX)
         write_text(folder / "config.yaml", json.dumps(config))  # JSON is YAML
-        failed = subprocess.run(command, check=False, env={**os.environ, "PYTHONPATH": path}).returncode
-        table = None if failed else pd.read_parquet(folder / "results" / "metrics.parquet")
-    if table is None:
-        raise InputError(f"the tasks could not be run in {folder}; Snakemake says why")
-    return table
+        unlock(folder, place)
+        done = subprocess.run(
+            [*command, "--", "results/metrics.parquet"],
+            check=False,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+        if done.returncode:
+            raise InputError(f"they could not be run in {folder}: {_reason(done.stdout)}")
+        return read_table(folder / "results" / "metrics.parquet")
+
+
+def _reason(said: str) -> str:
+    """Why Snakemake failed, by all that it said: our sentences, else its own error, else its last line."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()] or ["Snakemake said nothing"]
+    if own := [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]:
+        return "; ".join(own)
+    errors = [place for place, line in enumerate(lines) if ERROR.match(line)]
+    return " ".join(lines[errors[-1] :]) if errors else lines[-1]

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from tensorldp.errors import InputError
-from tensorldp.files import read_arrays, read_json, replacing, write_arrays
+from tensorldp.files import read_arrays, write_arrays
 from tensorldp_papers.kept import provenance
 from tensorldp_papers.kept.provenance import (
     METRICS,
@@ -22,8 +22,9 @@ from tensorldp_papers.kept.provenance import (
     names,
     read_table,
 )
-from tensorldp_papers.run.store import Store, digest
-from tensorldp_papers.run.table import CELL
+from tensorldp_papers.run.sealed import check_file
+from tensorldp_papers.run.store import Store, digest, read_manifests
+from tensorldp_papers.run.table import CELL, write_table
 from tensorldp_papers.run.table import SERIES as OF_SERIES
 
 MACHINE = ["device", "isa", "precision"]
@@ -80,18 +81,12 @@ def merge_run(results: Path, reference: Path, *, allow_dirty: bool = False, only
         if earlier is not None:
             gone = among(earlier, origins if columns == SEEDED else rows, columns) | earlier["study"].isin(replaced)
             rows = pd.concat([earlier[~gone], rows], ignore_index=True)
-        write_table(reference / name, rows)
+        write_table(reference / name, rows, sealed=False)
     summarise(reference)
     for study in taken:
         others = before[(before["study"] == study) & ~among(before, origins, CELL)]
         _keep_pictures(results / "pictures" / f"{study}.safetensors", reference / f"{study}.safetensors", others)
     return sorted(taken)
-
-
-def write_table(path: Path, table: pd.DataFrame) -> None:
-    """Write a table of either kind, whole or not at all."""
-    with replacing(path) as temporary:
-        (table.to_csv if path.suffix == ".csv" else table.to_parquet)(temporary, index=False)
 
 
 def summarise(reference: Path) -> None:
@@ -105,7 +100,7 @@ def summarise(reference: Path) -> None:
         found |= {name: " ".join(sorted(set(part[name]) - {""})) for name in MACHINE}
         found |= {name: digest(" ".join(part[name])) if all(part[name]) else "" for name in ("settings", "source")}
         rows.append(found)
-    write_table(reference / PIECES, pd.DataFrame(rows))
+    write_table(reference / PIECES, pd.DataFrame(rows), sealed=False)
 
 
 def _finished(results: Path, name: str) -> pd.DataFrame:
@@ -119,11 +114,13 @@ def _origins_of_run(results: Path, metrics: pd.DataFrame) -> pd.DataFrame:
 
     Lists of results may be left of earlier settings: the newest are read first.
     """
+    store = Store(results)
     manifests = sorted((results / "batches").rglob("scores.json"), key=lambda path: -path.stat().st_mtime_ns)
-    listed = [(cell, *part) for path in manifests for cell, parts in read_json(path).items() for part in parts.items()]
+    lists = [cells for path in manifests for cells in read_manifests([path]).items()]
+    listed = [(cell, *part) for cell, parts in lists for part in parts.items()]
     found: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for cell, part, key in dict.fromkeys(listed):
-        row = provenance.read_result(Store(results).path(cell, part, key))
+        row = provenance.read_result(store, store.path(cell, part, key))
         found.setdefault(tuple(row[name] for name in SEEDED), []).append(row)
     made = []
     for name, part in metrics.groupby(SEEDED, observed=True):
@@ -184,6 +181,7 @@ def _named(name: tuple[Any, ...]) -> str:
 
 def _keep_pictures(source: Path, kept: Path, others: pd.DataFrame) -> None:
     """A run's pictures take the place of the same ones; the rest stays as long as other rows of the study do."""
+    check_file(source)
     before = read_arrays(kept)[0] if len(others) and kept.exists() else {}
     if both := before | (read_arrays(source)[0] if source.exists() else {}):
         write_arrays(kept, both)

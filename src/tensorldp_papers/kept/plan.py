@@ -17,6 +17,7 @@ from tensorldp_papers.kept.provenance import METRICS, SEEDED, among, described, 
 from tensorldp_papers.run.cell import AnyCell
 from tensorldp_papers.run.code_digest import code_of_cell
 from tensorldp_papers.run.method_plan import SYNTHETIC
+from tensorldp_papers.run.store import Store
 from tensorldp_papers.run.table import CELL
 
 DONE, KEPT, OTHER, LEFT = "done", "kept", "other", "left"
@@ -79,7 +80,7 @@ def computed(
     stored = []
     for path in sorted((results / "cells").rglob("seed~*.json")):
         try:
-            stored.append(provenance.read_result(path))
+            stored.append(provenance.read_result(Store(results), path))
         except InputError:  # damaged, or of an earlier version
             continue
     mark(pd.DataFrame(stored, columns=[*SEEDED, *made]), [*SEEDED, *made], DONE)

@@ -11,13 +11,14 @@ from typing import Any
 import pandas as pd
 
 from tensorldp.errors import InputError
-from tensorldp.files import read_json
 from tensorldp_papers.run.cell import AnyCell, epsilon_text, parse_cell
 from tensorldp_papers.run.grid import make_plan
 from tensorldp_papers.run.method_plan import plan_of
+from tensorldp_papers.run.sealed import read_sealed
 from tensorldp_papers.run.settings import parse_settings
-from tensorldp_papers.run.store import digest
+from tensorldp_papers.run.store import Store, digest
 from tensorldp_papers.run.table import CELL
+from tensorldp_papers.run.table import read_table as read_whole
 
 SCALES = ("quick", "desk", "paper")
 METRICS, SERIES, AUDITS, STANDING = "metrics.parquet", "series.parquet", "audits.csv", "standing.csv"
@@ -61,9 +62,9 @@ def described(cell: AnyCell) -> dict[str, Any]:
     return {**name, "settings": settings_digest(cell), "training": training, "cell": cell}
 
 
-def read_result(path: Path) -> dict[str, Any]:
+def read_result(store: Store, path: Path) -> dict[str, Any]:
     """A result of the store as a row, with what made it and the values."""
-    content, seed = read_json(path), int(path.name.split(".")[0].removeprefix("seed~"))
+    content, seed = read_sealed(path, store.place(path)), int(path.name.split(".")[0].removeprefix("seed~"))
     try:
         found = {**described(parse_cell(content["cell"])), "seed": seed, "seconds": float(content["run"]["seconds"])}
         return {**found, "source": content["code"], "data": content["data"], "rows": content["rows"]}
@@ -75,9 +76,7 @@ def read_result(path: Path) -> dict[str, Any]:
 
 def read_table(path: Path) -> pd.DataFrame | None:
     """A table of either kind, None where there is none."""
-    if not path.exists():
-        return None
-    return pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path)
+    return read_whole(path) if path.exists() else None
 
 
 def with_origins(metrics: pd.DataFrame, reference: Path) -> pd.DataFrame:

@@ -17,7 +17,7 @@ import yaml
 
 from tensorldp.errors import InputError
 from tensorldp.files import read_json
-from tensorldp_papers.kept.merge import MACHINE, summarise, write_table
+from tensorldp_papers.kept.merge import MACHINE, summarise
 from tensorldp_papers.kept.provenance import (
     METRICS,
     PROVENANCE,
@@ -32,7 +32,7 @@ from tensorldp_papers.kept.provenance import (
 )
 from tensorldp_papers.run.code_digest import code_of_cell
 from tensorldp_papers.run.provenance import commit
-from tensorldp_papers.run.table import CELL, SERIES, read_rows
+from tensorldp_papers.run.table import CELL, SERIES, read_rows, write_table
 
 REQUALIFIED = "requalified.csv"
 Compute = Callable[[dict[str, Any], list[str]], list[dict[str, Any]]]
@@ -119,8 +119,9 @@ def requalify(
     codes = [code_of_cell(cell, workflow / "scripts") for cell in todays["cell"]]
     noted = pd.read_parquet(reference / PROVENANCE)
     today = noted[SEEDED].merge(todays[SEEDED].assign(code=codes), on=SEEDED, how="left")["code"]
-    write_table(reference / PROVENANCE, noted.assign(source=today.fillna(noted["source"])))
-    write_table(reference / REQUALIFIED, now if earlier is None else pd.concat([earlier, now]))
+    write_table(reference / PROVENANCE, noted.assign(source=today.fillna(noted["source"])), sealed=False)
+    both = now if earlier is None else pd.concat([earlier, now])
+    write_table(reference / REQUALIFIED, both, sealed=False)
     summarise(reference)
     return f"{'; '.join(told)}; {len(runs) - len(todays)} have other settings"
 

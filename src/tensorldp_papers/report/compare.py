@@ -18,7 +18,7 @@ from markupsafe import Markup, escape
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tensorldp.errors import InputError, described
+from tensorldp.errors import InputError
 from tensorldp_papers.plots.axes import decades
 from tensorldp_papers.plots.curves import by_family
 from tensorldp_papers.plots.lines import draw_level
@@ -58,9 +58,9 @@ def read_run(folder: Path, name: str) -> Run:
     inner = folder / "results" if (folder / "results" / "metrics.parquet").is_file() else folder
     path = inner / "metrics.parquet"
     try:
-        metrics = pd.read_parquet(path)
-    except (OSError, ValueError) as error:
-        raise InputError(f"the run {folder} has no readable {path}: {described(error)}") from None
+        metrics = read_table(path)
+    except InputError as error:
+        raise InputError(f"the run {folder} has no readable metrics: {error}") from None
     if missing := sorted({*POINT, *GUARANTEES, "value", "seed"} - set(metrics.columns)):
         raise InputError(f"{path} is not a table of metrics, it lacks the column {missing[0]}")
     verdicts = inner / "claims.csv"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import fcntl
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
@@ -17,19 +18,25 @@ SNAKEMAKE = Path(".snakemake")
 def hold() -> IO[str] | None:
     """What to keep as long as the run lives; None if the file system has no such locks."""
     SNAKEMAKE.mkdir(exist_ok=True)
-    return _locked(fcntl.LOCK_SH)
+    return _locked(SNAKEMAKE, fcntl.LOCK_SH)
 
 
-def unlock() -> None:
-    """Let Snakemake take its lock away if no process is there that locked the folder."""
-    if any((SNAKEMAKE / "locks").glob("*.lock")) and (file := _locked(fcntl.LOCK_EX)):
+def unlock(folder: Path = Path(), options: Sequence[str] = ()) -> None:
+    """Let Snakemake take its lock away if no process is there that locked the folder.
+
+    Args:
+        folder: of the run.
+        options: Snakemake's, which say where the folder and its Snakefile are.
+    """
+    own = folder / SNAKEMAKE
+    if any((own / "locks").glob("*.lock")) and (file := _locked(own, fcntl.LOCK_EX)):
         file.close()
-        print("The last run here was killed: unlocking", flush=True)
-        subprocess.run([sys.executable, "-m", "snakemake", "--unlock", "--quiet", "all"], check=False)
+        print("The last run here was killed: unlocking", file=sys.stderr, flush=True)
+        subprocess.run([sys.executable, "-m", "snakemake", "--unlock", "--quiet", "all", *options], check=False)
 
 
-def _locked(kind: int) -> IO[str] | None:
-    file = (SNAKEMAKE / "at_work").open("w")
+def _locked(folder: Path, kind: int) -> IO[str] | None:
+    file = (folder / "at_work").open("w")
     try:
         fcntl.flock(file, kind | fcntl.LOCK_NB)
     except OSError:

@@ -148,7 +148,7 @@ def _source(path: Path) -> Source:
     text = path.read_bytes()
     try:
         tree = ast.parse(_code_cells(text) if path.suffix == ".ipynb" else text) if _is_code(path) else None
-    except SyntaxError:  # Python itself will say so when the file is used
+    except (SyntaxError, ValueError, KeyError, TypeError):  # Python or `check_notebook` says so when the file is used
         tree = None
     if tree is None:
         return Source(hashlib.sha256(text).digest())

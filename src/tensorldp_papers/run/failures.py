@@ -1,23 +1,25 @@
-"""What a run says last, read from Snakemake's own log: what it made, or why it failed and how to go on."""
+"""What a run says last: what it made, or why it failed and how to go on."""
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+from tensorldp_papers.run import slurm
 
 MOST = 3  # causes that are reported
 UNSAID = ("interrupted", "KeyboardInterrupt")  # of jobs that end because the run does
 MADE = {"report": "results/report.html", "figures": "results/figures/", "numbers": "results/metrics.parquet"}
-STEPS = re.compile(r"^(\d+) of (\d+) steps", re.MULTILINE)
-# the log of a job that failed; under `--quiet rules`, only its command is told
-FAILED = re.compile(
-    r"^Error in (?:rule|group) .*?^ +log: (\S+)|> (\S+) 2>&1' returned non-zero", re.MULTILINE | re.DOTALL
-)
+ENDED = re.compile(r"> (\S+) 2>&1' returned non-zero exit status (\d+)")  # a job of this machine: its log, and how
+KILLED = "137"  # the exit status of what the system ended, mostly for lack of memory
 TARGETS = (
     "results/",
     "resources/",
@@ -44,40 +46,127 @@ def export_commands() -> None:
     os.environ.setdefault("TENSORLDP_ALONE", shlex.join(["snakemake" if here else sys.argv[0], *options]))
 
 
-def _text(logs: Iterable[str]) -> str:
-    return "\n".join(Path(path).read_text(errors="replace") for path in logs if Path(path).is_file())
+@dataclass(frozen=True)
+class Failed:
+    """A job that failed.
+
+    Attributes:
+        rule: its rule.
+        output: its first file.
+        message: what its executor said, such as the state in SLURM; empty on this machine.
+        logs: its own, and those of its executor.
+        resources: what it had.
+    """
+
+    rule: str
+    output: str = ""
+    message: str = ""
+    logs: tuple[Path, ...] = ()
+    resources: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The job in words."""
+        return f"the job {self.rule}" + (f" for {self.output}" if self.output else "")
 
 
-def cause(log: Path) -> str:
-    """Why a job failed, by its log: the last sentence of a mistake, else the last line; empty if interrupted."""
-    try:
-        lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
-    except OSError:
-        lines = []
+class Witness(logging.Handler):
+    """Notes which jobs of a run failed and how far it came, however quiet Snakemake is: it is asked before its filters.
+
+    What fails and succeeds at a later attempt is forgotten.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.failed: dict[Any, Failed] = {}
+        self.steps = ""
+        self.ended: dict[Path, str] = {}  # exit statuses by log
+        self._resources: dict[Any, Mapping[str, Any]] = {}
+        self._array = ""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Note what Snakemake reports."""
+        event, said = str(getattr(record, "event", "") or ""), vars(record)
+        if event == "job_info":
+            self._resources[said["jobid"]] = dict(said["resources"].items())
+        elif event == "job_error" and not said.get("indent"):  # those of groups are indented
+            self._note(said, said["log"], str(said.get("rule_msg") or ""))
+        elif event == "group_error":
+            for job in said["job_error_info"]:
+                self._note(job, [*job["log"], *said["aux_logs"]], str(said.get("msg") or ""))
+        elif event == "job_finished":
+            self.failed.pop(said["job_id"], None)
+        elif event == "progress":
+            self.steps = f"{said['done']} of {said['total']} jobs"
+        elif record.levelno >= logging.ERROR:
+            text = record.getMessage()
+            self.ended |= {Path(log): status for log, status in ENDED.findall(text)}
+            if "sbatch failed for array" in text:  # its jobs only say that they were part of it
+                self._array = text
+
+    def _note(self, job: Mapping[str, Any], logs: Sequence[Any], message: str) -> None:
+        message = self._array if "failed array sbatch" in message else message
+        output = next(iter(job["output"]), "")
+        had = self._resources.get(job["jobid"], {})
+        paths = tuple(Path(str(log)) for log in logs)
+        self.failed[job["jobid"]] = Failed(job["rule_name"], str(output), message, paths, had)
+
+    def last_words(self, started: float) -> str:
+        """The end of a run that failed: what is kept, how to go on, and why it failed.
+
+        Args:
+            started: when the run did; older logs are of earlier runs.
+        """
+        found = [cause(job, started, self.ended) for job in self.failed.values()]
+        causes = list(filter(None, dict.fromkeys(found)))
+        if len(causes) > MOST:
+            causes[MOST - 1 :] = [f"error: {len(causes) - MOST + 1} more causes are in the files under logs"]
+        mend = ", after fixing what is named below" if causes else ""
+        told = f"\nDone and kept: {self.steps or 'what was finished'}. To go on{mend}: {command()}\n"
+        return told + "".join(["\n", *(f"{text}\n" for text in causes)] if causes else [])
+
+
+def cause(job: Failed, started: float, ended: Mapping[Path, str]) -> str:
+    """Why a job failed, in a sentence with its remedy; empty if it was interrupted.
+
+    Args:
+        job: the job.
+        started: when the run did.
+        ended: exit statuses of jobs of this machine, by their logs.
+    """
+    if told := slurm.refusal(job.rule, job.message, job.resources):
+        return f"error: {job.name} {told}"
+    own, executors = _split(job)
+    text = {path: _text([str(path)]) if _since(started)(path) else "" for path in job.logs}
+    beside = "\n".join(text[path] for path in executors)
+    if told := slurm.end(job.rule, job.message, beside, job.resources):
+        return f"error: {job.name} {told}"
+    lines = [line.strip() for path in own for line in text[path].splitlines() if line.strip()]
     if sentences := [line for line in lines if line.startswith("error: ")]:
         return sentences[-1]
     if lines and lines[-1] in UNSAID:
         return ""
-    return (
-        f"error: a job failed with {lines[-1]} ({log})" if lines else f"error: a job failed without a message ({log})"
-    )
+    where = f" ({', '.join(map(str, [path for path in own if text[path]] or executors or own))})"
+    if any(line.startswith("Traceback") for line in lines):
+        return f"error: {job.name} failed with {lines[-1]}{where}"
+    number, status, _ = slurm.said(job.message)
+    state = f", {status} as job {number} of SLURM" if status else ""
+    at = f" after {lines[-1]!r}" if lines else ""
+    if not lines and (rest := [line.strip() for line in beside.splitlines() if line.strip()]):
+        at = f" of its own; SLURM's log ends with {rest[-1]!r}"
+    lack = "; it was killed, most likely for lack of memory: run again with fewer --cores"
+    killed = lack if any(ended.get(path) == KILLED for path in own) else ""
+    return f"error: {job.name} failed{state} without a message{at}{killed}{where}"
 
 
-def last_words(logs: Sequence[str], started: float) -> str:
-    """The end of a run that failed, from Snakemake's logs of it; where they name no job, from the jobs' own since then.
+def _split(job: Failed) -> tuple[list[Path], list[Path]]:
+    """The logs of a job's own code, and those of its executor, which are in Snakemake's folder."""
+    executors = [path for path in job.logs if ".snakemake" in path.parts or "slurm_logs" in path.parts]
+    return [path for path in job.logs if path not in executors], executors
 
-    Under `--quiet all` they name none.
-    """
-    text = _text(logs)
-    failed = [first or second for first, second in FAILED.findall(text)] or _with_mistakes(started)
-    causes = [told for told in dict.fromkeys(cause(Path(path)) for path in failed) if told]
-    if len(causes) > MOST:
-        causes[MOST - 1 :] = [f"error: {len(causes) - MOST + 1} more causes are in the files under logs"]
-    steps = STEPS.findall(text)
-    done = f"{steps[-1][0]} of {steps[-1][1]} jobs" if steps else "what was finished"
-    mend = ", after fixing what is named below" if causes else ""
-    told = f"\nDone and kept: {done}. To go on{mend}: {command()}\n"
-    return told + "".join(["\n", *(f"{text}\n" for text in causes)] if causes else [])
+
+def _text(logs: Iterable[str]) -> str:
+    return "\n".join(Path(path).read_text(errors="replace") for path in logs if Path(path).is_file())
 
 
 def finished(started: float) -> str:
@@ -95,11 +184,6 @@ def warnings_since(started: float, most: int = 10) -> list[str]:
     logs = sorted(str(path) for path in Path("logs").rglob("*.log") if _since(started)(path))
     told = list(dict.fromkeys(line for line in _text(logs).splitlines() if line.startswith("warning: ")))
     return told[:most] + ([f"warning: {len(told) - most} more in the files under logs"] if len(told) > most else [])
-
-
-def _with_mistakes(started: float) -> list[str]:
-    logs = filter(_since(started), sorted(Path("logs").rglob("*.log")))
-    return [str(log) for log in logs if re.search("^error: ", log.read_text(errors="replace"), re.MULTILINE)]
 
 
 def _since(started: float) -> Callable[[Path], bool]:

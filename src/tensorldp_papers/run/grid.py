@@ -134,7 +134,7 @@ def study_cells(study: Study, settings: Settings) -> list[AnyCell]:
     if settings.scale not in study.scales:
         raise InputError(f"the study {study.study} has no scale {settings.scale!r}; it has {', '.join(study.scales)}")
     plan = study.scales[settings.scale]
-    seeds = tuple(dict.fromkeys(settings.seeds or plan.seeds))
+    seeds = tuple(sorted(set(settings.seeds or plan.seeds)))
     wanted = settings.mechanisms.get(study.study)
     chosen = _factors(study, plan, settings)
     shared = plan_of(study.method).shares_models

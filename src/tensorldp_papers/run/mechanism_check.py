@@ -10,8 +10,9 @@ from typing import Any
 from tensorldp.check.check import check
 from tensorldp.check.verdict import write_verdict
 from tensorldp.errors import InputError
-from tensorldp.files import read_json, write_json, write_text
+from tensorldp.files import write_text
 from tensorldp.mechanisms import Box, make, mechanism_class
+from tensorldp_papers.run.sealed import read_sealed, write_sealed
 
 EPSILON, SHAPE = 1.0, (2, 2)
 CONFIDENCE = 0.999  # a run has dozens of checks, and one refutation stops it
@@ -43,7 +44,8 @@ def check_mechanism(name: str, options: Mapping[str, Any], minutes: float, folde
         if not mechanism.same_shape:
             raise InputError(f"{name} does not release a tensor of the record's shape")
     except InputError as error:
-        write_json(folder / "verdict.json", {"subject": name, "refuted": False, "tried": False, "reason": str(error)})
+        found_nothing = {"subject": name, "refuted": False, "tried": False, "reason": str(error)}
+        write_sealed(folder / "verdict.json", found_nothing, folder.name)
         body = f"<p>Not checked: {escape(str(error))}.</p>"
         write_text(folder / "verdict.html", PAGE.format(title=escape(name), body=body))
         return
@@ -52,12 +54,22 @@ def check_mechanism(name: str, options: Mapping[str, Any], minutes: float, folde
     write_verdict(folder, verdict)
     tried = any(attempt.samples for attempt in verdict.attempts)
     reason = verdict.findings[0].text if verdict.findings else ""
-    write_json(folder / "verdict.json", {**verdict.as_dict(), "tried": tried, "reason": reason})
+    write_sealed(folder / "verdict.json", {**verdict.as_dict(), "tried": tried, "reason": reason}, folder.name)
+
+
+def read_verdict(path: Path) -> dict[str, Any]:
+    """The verdict.json of a check, whose folder has its name.
+
+    Raises:
+        InputError: if it is missing, or not what that check wrote.
+    """
+    return read_sealed(path, path.parent.name)
 
 
 def summary(verdicts: Sequence[Path]) -> str:
     """A page with a row for each verdict.json, the refuted ones first, that links to their pages beside them."""
-    read = sorted(((path.parent.name, read_json(path)) for path in verdicts), key=lambda item: not item[1]["refuted"])
+    found = [(path.parent.name, read_verdict(path)) for path in verdicts]
+    read = sorted(found, key=lambda item: not item[1]["refuted"])
     rows = []
     for name, found in read:
         word = "refuted" if found["refuted"] else "not refuted" if found["tried"] else "not checked"

@@ -238,8 +238,26 @@ def _filled(raw: dict[str, Any]) -> dict[str, Any]:
     return filled
 
 
+def _in_order(settings: Settings) -> Settings:
+    """The same with its grid in one order and each value once, as the order in a config asks for nothing.
+
+    Figures and tables have their own: by catalogue and by value.
+    """
+    own = {key: dict(sorted(getattr(settings, key).items())) for key in (*BY_STUDY, "own_datasets")}
+    for key in ("datasets", "mechanisms", "epsilons"):
+        own[key] = {study: sorted(set(values)) for study, values in own[key].items()}
+    for study, factors in own["factors"].items():
+        own["factors"][study] = {
+            factor: sorted(factors[factor], key=lambda value: (isinstance(value, str), value))
+            for factor in sorted(factors)
+        }
+    own["training"] = {study: dict(sorted(training.items())) for study, training in own["training"].items()}
+    seeds = None if settings.seeds is None else sorted(set(settings.seeds))
+    return settings.model_copy(update={**own, "seeds": seeds})
+
+
 def parse_settings(raw: dict[str, Any]) -> Settings:
-    """config.yaml, merged with the command line, as `Settings`."""
+    """config.yaml, merged with the command line, as `Settings`; lists of the grid are sorted."""
     typed = raw
     if isinstance(raw, dict):
         raw = _filled(raw)
@@ -247,7 +265,7 @@ def parse_settings(raw: dict[str, Any]) -> Settings:
         if "own_datasets" in raw:
             typed["own_datasets"] = _typed_own(raw["own_datasets"])
     try:
-        return Settings.model_validate(typed)
+        return _in_order(Settings.model_validate(typed))
     except ValidationError as error:
         own = _first(error)["loc"][:1] == ("own_datasets",)
         raise explain(error, "config", dict((OwnDataset if own else Settings).model_fields)) from None

@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tensorldp.errors import InputError
-from tensorldp.files import FullDiskError, read_arrays, read_json, write_arrays, write_json
+from tensorldp.files import FullDiskError
 from tensorldp_papers.run.provenance import Stopwatch
-from tensorldp_papers.run.store import CONTENTS, Manifest, Store, Task
+from tensorldp_papers.run.sealed import read_sealed, read_sealed_arrays, write_sealed, write_sealed_arrays
+from tensorldp_papers.run.store import CONTENTS, Manifest, Store, Task, write_manifest
 
 if TYPE_CHECKING:
     from tensorldp_papers.run.method import Trained
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 AUDITED = [0.0, 1e-5]  # the deltas of audits
 MOST = 3  # failures that are reported in full
+RELEASE, MODEL = "release", "model"  # kinds of intermediate files
 
 
 class Failures:
@@ -41,7 +43,7 @@ class Failures:
         self.found: dict[str, list[str]] = {}
         self.folders = [folder for folder in folders if folder]
         for folder in self.folders:
-            self.found |= read_json(folder / CONTENTS)["failed"]
+            self.found |= read_sealed(folder / CONTENTS, CONTENTS)["failed"]
 
     @contextmanager
     def of(self, task: Task, stage: str) -> Iterator[None]:
@@ -72,7 +74,7 @@ class Failures:
     def close(self, folder: Path) -> None:
         """Say in a folder of releases or models what is in it, and what failed."""
         files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.safetensors"))
-        write_json(folder / CONTENTS, {"files": files, "failed": self.found})
+        write_sealed(folder / CONTENTS, {"files": files, "failed": self.found}, CONTENTS)
 
     def stop(self, tasks: Sequence[Task]) -> None:
         """End the job if a cell failed; what the stages before have made is removed, so that the next run makes it."""
@@ -108,7 +110,9 @@ def perturb(tasks: Sequence[Task], store: Store, out: Path, device: str) -> None
     for task in failures.left([store.missing(task) for task in tasks], device):
         with failures.of(task, "perturb"):
             for seed in task.cell.seeds:
-                write_arrays(_seed_file(out, task, seed), _released(task, seed, device))
+                write_sealed_arrays(
+                    _seed_file(out, task, seed), _released(task, seed, device), _name(RELEASE, task, seed)
+                )
     failures.close(out)
 
 
@@ -126,7 +130,7 @@ def train(tasks: Sequence[Task], store: Store, released: Path | None, out: Path,
     for task in failures.left([store.missing(task) for task in tasks], device):
         with failures.of(task, "train"):
             for seed, trained, record in _models(task, released, device):
-                _write_model(_seed_file(out, task, seed), task, trained, record, seed)
+                _write_model(_seed_file(out, task, seed), _name(MODEL, task, seed), task, trained, record, seed)
     failures.close(out)
 
 
@@ -143,13 +147,14 @@ def train_shared(tasks: Sequence[Task], store: Store, out: Path, device: str) ->
     for task in tasks:
         with failures.of(task, "train_shared"):
             for seed in task.cell.seeds:
-                if not (path := _shared(task, store, seed)).exists():
+                if not store.has(task, f"model~{seed}"):
                     print(f"{task.cell.path}, seed {seed}", flush=True)
                     one = replace(task, cell=replace(task.cell, seeds=(seed,)))
                     ((_, trained, record),) = _models(one, None, device)
-                    _write_model(path, one, trained, record, seed)
+                    path = store.path(task.cell.path, f"model~{seed}", task.key)
+                    _write_model(path, store.place(path), one, trained, record, seed)
     failures.stop(tasks)
-    write_json(out, {task.cell.path: {f"model~{seed}": task.key for seed in task.cell.seeds} for task in tasks})
+    write_manifest(out, {task.cell.path: {f"model~{seed}": task.key for seed in task.cell.seeds} for task in tasks})
 
 
 def evaluate(
@@ -169,10 +174,10 @@ def evaluate(
     for task in failures.left([store.missing(task) for task in tasks], device):
         with failures.of(task, "evaluate"):
             for seed in task.cell.seeds:
-                model = _shared(task.trainer, store, seed) if task.trainer else _seed_file(_given(models), task, seed)
+                model = _shared(task.trainer, store, seed) if task.trainer else _own(_given(models), task, seed)
                 store.write(task, f"seed~{seed}", _scores(task, model, released, seed, device))
     failures.stop(tasks)
-    write_json(out, _scored(tasks))
+    write_manifest(out, _scored(tasks))
 
 
 def measure(tasks: Sequence[Task], store: Store, out: Path, device: str) -> None:
@@ -183,7 +188,7 @@ def measure(tasks: Sequence[Task], store: Store, out: Path, device: str) -> None
             for seed in task.cell.seeds:
                 store.write(task, f"seed~{seed}", _measured(task, seed, device))
     failures.stop(tasks)
-    write_json(out, _scored(tasks))
+    write_manifest(out, _scored(tasks))
 
 
 def privacy(tasks: Sequence[Task], store: Store, out: Path) -> None:
@@ -193,7 +198,7 @@ def privacy(tasks: Sequence[Task], store: Store, out: Path) -> None:
     for number, task in enumerate(tasks, 1):
         path, parts = task.cell.path, privacy_parts(task)
         manifest[path] = dict.fromkeys(parts, task.key)
-        missing = {part: seed for part, seed in parts.items() if not store.path(path, part, task.key).exists()}
+        missing = {part: seed for part, seed in parts.items() if not store.has(task, part)}
         if missing:
             print(f"{number} of {len(tasks)}: {path}", flush=True)
         with failures.of(task, "privacy"):
@@ -204,7 +209,7 @@ def privacy(tasks: Sequence[Task], store: Store, out: Path) -> None:
                 found = _guaranteed(one, models) if part.startswith("guarantee") else _audited(one, models)
                 store.write(task, part, {**found, "run": watch.record("cpu")})
     failures.stop(tasks)
-    write_json(out, manifest)
+    write_manifest(out, manifest)
 
 
 def privacy_parts(task: Task) -> dict[str, int | None]:
@@ -229,8 +234,25 @@ def _seed_file(folder: Path, task: Task, seed: int) -> Path:
     return folder / task.cell.path / f"seed~{seed}.safetensors"
 
 
+def _name(kind: str, task: Task, seed: int) -> str:
+    """Under which a release or a model is sealed."""
+    return f"{kind} {task.cell.path} {seed} {task.key}"
+
+
+def _released_by(folder: Path, task: Task, seed: int) -> dict[str, Any]:
+    return read_sealed_arrays(_seed_file(folder, task, seed), _name(RELEASE, task, seed))[0]
+
+
+def _own(folder: Path, task: Task, seed: int) -> Path:
+    path = _seed_file(folder, task, seed)
+    read_sealed_arrays(path, _name(MODEL, task, seed))
+    return path
+
+
 def _shared(trainer: Task, store: Store, seed: int) -> Path:
-    return store.path(trainer.cell.path, f"model~{seed}", trainer.key)
+    path = store.path(trainer.cell.path, f"model~{seed}", trainer.key)
+    read_sealed_arrays(path, store.place(path))
+    return path
 
 
 def _given(folder: Path | None) -> Path:
@@ -294,9 +316,7 @@ def _models(task: Task, released: Path | None, wish: str) -> Iterator[tuple[int,
         if released is None:
             raise InputError(f"cells of the method {cell.method} train on releases: give their folder as --released")
         folder = released
-        models = kind.train_all(
-            cell, records, lambda seed: read_arrays(_seed_file(folder, task, seed))[0], device, weights
-        )
+        models = kind.train_all(cell, records, lambda seed: _released_by(folder, task, seed), device, weights)
     else:
         models = kind.train_all(cell, records, device, weights)
     for seed, trained, seconds in models:
@@ -305,18 +325,19 @@ def _models(task: Task, released: Path | None, wish: str) -> Iterator[tuple[int,
         yield seed, trained, {**watch.record(describe(device), cell.precision), "seconds": seconds}
 
 
-def _write_model(path: Path, task: Task, trained: Trained, record: Mapping[str, Any], seed: int) -> None:
+def _write_model(path: Path, name: str, task: Task, trained: Trained, record: Mapping[str, Any], seed: int) -> None:
     from tensorldp_papers.nets.classify import LARGEST, diverged
 
     cell = task.cell
-    if name := diverged(trained.arrays):
+    if found := diverged(trained.arrays):
         print(
             f"warning: the training of {cell.study} on {cell.dataset} diverged, {cell.mechanism} at epsilon "
-            f"{cell.epsilon}, seed {seed}: {name} has elements that are not finite or above {LARGEST:g}; "
+            f"{cell.epsilon}, seed {seed}: {found} has elements that are not finite or above {LARGEST:g}; "
             "its scores say nothing about the mechanism",
             file=sys.stderr,
         )
-    write_arrays(path, trained.arrays, {"facts": json.dumps(trained.facts), "record": json.dumps(record)})
+    facts = {"facts": json.dumps(trained.facts), "record": json.dumps(record)}
+    write_sealed_arrays(path, trained.arrays, name, facts)
 
 
 def _scores(task: Task, model: Path, released: Path | None, seed: int, wish: str) -> dict[str, Any]:
@@ -334,7 +355,7 @@ def _scores(task: Task, model: Path, released: Path | None, seed: int, wish: str
             raise InputError(
                 f"cells of the method {cell.method} are scored on releases: give their folder as --released"
             )
-        rows = kind.evaluate(cell, test, trained, read_arrays(_seed_file(released, task, seed))[0], seed, device)
+        rows = kind.evaluate(cell, test, trained, _released_by(released, task, seed), seed, device)
     else:
         rows = kind.evaluate(cell, test, trained, seed, device)
     return {"rows": rows, "run": record, "test_set": describe_labels(test.y)}

@@ -19,9 +19,12 @@ from typing import Any
 from tensorldp.errors import InputError
 from tensorldp.files import read_json, write_json, write_text
 from tensorldp_papers.run.cell import AnyCell, parse_cell
+from tensorldp_papers.run.sealed import file_fits, fits, read_sealed, write_sealed
 
 LOST = ".lost"  # beside the list of a batch's results: when one of them was found missing
 CONTENTS = "contents.json"  # of a folder of releases or models: what is in it; written last
+ROOT_TABLES = ("metrics.parquet", "series.parquet", "standing.csv", "claims.csv")
+TABLES = (*ROOT_TABLES, "privacy/*.csv", "tables/*.csv", "studies/*/*.*", "pictures/*.safetensors")
 Manifest = dict[str, dict[str, str]]  # of a batch: cell: part: key
 
 
@@ -110,27 +113,47 @@ class Store:
         suffix = ".safetensors" if part.startswith("model~") else ".json"
         return self.results / "cells" / cell / f"{part}.{key}{suffix}"
 
+    def place(self, path: Path) -> str:
+        """The name under which a file of the folder is sealed: where it lies, so with its cell, part and key."""
+        return path.relative_to(self.results).as_posix()
+
+    def has(self, task: Task, part: str) -> bool:
+        """Whether a result of a task is there as it was written."""
+        path = self.path(task.cell.path, part, task.key)
+        return fits(path, self.place(path))
+
     def missing(self, task: Task) -> Task:
         """The task with those of its seeds that have no scores yet."""
-        left = [seed for seed in task.cell.seeds if not self.path(task.cell.path, f"seed~{seed}", task.key).exists()]
+        left = [seed for seed in task.cell.seeds if not self.has(task, f"seed~{seed}")]
         return replace(task, cell=replace(task.cell, seeds=tuple(left)))
 
     def write(self, task: Task, part: str, content: Mapping[str, Any]) -> None:
         """Keep a result of a task."""
-        write_json(self.path(task.cell.path, part, task.key), {**task.made(), **content})
+        path = self.path(task.cell.path, part, task.key)
+        write_sealed(path, {**task.made(), **content}, self.place(path))
 
     def read(self, manifest: Manifest) -> dict[str, dict[str, Any]]:
-        """What the results of a manifest say: by cell and part."""
+        """What the results of a manifest say: by cell and part.
+
+        Raises:
+            InputError: if one is missing, or not what was computed for its cell, part and key.
+        """
+        paths = {cell: {part: self.path(cell, part, parts[part]) for part in parts} for cell, parts in manifest.items()}
         return {
-            cell: {part: _result(self.path(cell, part, key)) for part, key in parts.items()}
-            for cell, parts in manifest.items()
+            cell: {part: read_sealed(path, self.place(path)) for part, path in parts.items()}
+            for cell, parts in paths.items()
         }
 
-    def holds(self, manifest: Manifest) -> bool:
-        """Whether all results of a manifest are there."""
-        return all(
-            self.path(cell, part, key).exists() for cell, parts in manifest.items() for part, key in parts.items()
-        )
+    def holds(self, manifest: Manifest, since: float = 0.0) -> bool:
+        """Whether all results of a manifest are there as they were written.
+
+        Args:
+            manifest: which results.
+            since: of those that nothing has touched since then, it is enough that they are there: of a grid of 100,000
+                cells, reading all takes minutes.
+        """
+        paths = (self.path(cell, part, key) for cell, parts in manifest.items() for part, key in parts.items())
+        return all(path.exists() and (path.stat().st_ctime < since or fits(path, self.place(path))) for path in paths)
 
     def lost(self, batch: str, kind: str) -> str:
         """When a result of a batch was last found missing by `tidy`; empty if never."""
@@ -138,16 +161,23 @@ class Store:
         return path.read_text() if path.exists() else ""
 
     def tidy(self) -> None:
-        """Remove what a killed run or a user's deletion left incomplete, so that Snakemake makes it again.
+        """Remove what a killed run, a deletion or a change left incomplete or untrue, so that Snakemake makes it again.
 
-        These are lists with a missing result, folders of releases or models with a missing file, and any of these that
-        cannot be read. A list that is gone would not be enough: Snakemake makes no file again from which it needs
-        nothing, so it is noted for the batch's file, which Snakemake compares.
+        These are lists with a missing result, folders of releases or models with a missing file, tables, verdicts of
+        checks and cards, and any of these that do not fit. A list that is gone would not be enough: Snakemake makes no
+        file again from which it needs nothing, so it is noted for the batch's file, which Snakemake compares.
         """
         for path in self.results.glob("batches/**/*.json"):
-            if not _is_whole(path, lambda listed: self.holds(read_json(listed))):
+            if not _is_whole(path, lambda listed: self.holds(read_manifests([listed]), listed.stat().st_mtime)):
                 path.unlink()
                 write_text(path.with_suffix(LOST), f"{time.time()}\n")
+        for path in (path for pattern in TABLES for path in self.results.glob(pattern)):
+            if path.is_file() and not path.name.startswith(".") and not file_fits(path):
+                path.unlink()
+        checks = [(path, path.parent.name) for path in self.results.glob("checks/*/verdict.json")]
+        for path, name in (*checks, *((path, path.stem) for path in self.results.glob("cards/*.json"))):
+            if not fits(path, name):
+                path.unlink()
         for folder in self._intermediate():
             if not _is_whole(folder, _has_its_files):
                 shutil.rmtree(folder)
@@ -180,24 +210,32 @@ def _is_whole(path: Path, holds: Callable[[Path], bool]) -> bool:
 
 def _has_its_files(folder: Path) -> bool:
     """Whether all is there and no cell failed: what failed in an earlier run may not fail in this one."""
-    contents = read_json(folder / CONTENTS)
+    contents = read_sealed(folder / CONTENTS, CONTENTS)
     return not contents["failed"] and all((folder / name).exists() for name in contents["files"])
 
 
-def _result(path: Path) -> dict[str, Any]:
-    found = read_json(path)
-    if not (isinstance(found, dict) and "cell" in found):
-        raise InputError(f"the file {path} is damaged: delete it and run again")
-    return found
-
-
 def read_manifests(paths: Iterable[Path]) -> Manifest:
-    """The manifests of batches as one."""
+    """The manifests of batches as one.
+
+    Raises:
+        InputError: if one is missing, or not what was written for its batch and kind.
+    """
     found: Manifest = {}
     for path in paths:
-        for cell, parts in read_json(path).items():
+        for cell, parts in read_sealed(path, _batch_of(path)).items():
             found.setdefault(cell, {}).update(parts)
     return found
+
+
+def write_manifest(path: Path, manifest: Manifest) -> None:
+    """Write which results are a batch's, for `read_manifests`."""
+    write_sealed(path, manifest, _batch_of(path))
+
+
+def _batch_of(path: Path) -> str:
+    """A manifest's place below `batches`, whatever the folder above is called."""
+    _, found, place = path.as_posix().rpartition("/batches/")
+    return place if found else path.name
 
 
 def scores_of(parts: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,8 @@ import pandas as pd
 
 from tensorldp.deltas import PROFILE_DELTAS
 from tensorldp.errors import InputError, described
+from tensorldp.files import replacing
+from tensorldp_papers.run.sealed import check_file, seal_file
 
 KEY = ["study", "dataset", "variant", "release", "mechanism", "epsilon", "delta", "seed", "metric"]
 GUARANTEE = [
@@ -84,9 +86,10 @@ def read_table(path: Path, **options: Any) -> pd.DataFrame:
     """A table of results, Parquet or CSV as its name says; `options` are those of `pandas.read_csv`.
 
     Raises:
-        InputError: if it is missing or damaged.
+        InputError: if it is missing or damaged, or is not what `write_table` wrote there.
     """
     try:
+        check_file(path)
         table: pd.DataFrame = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path, **options)
     except FileNotFoundError:
         raise InputError(f"the table {path} is missing: run again") from None
@@ -95,6 +98,20 @@ def read_table(path: Path, **options: Any) -> pd.DataFrame:
             f"the table {path} cannot be read ({described(error)}): delete it, or restore a kept one, and run again"
         ) from None
     return table
+
+
+def write_table(path: Path, table: pd.DataFrame, *, sealed: bool = True) -> None:
+    """Write a table, Parquet or CSV as its name says, whole or not at all.
+
+    Args:
+        path: the file.
+        table: its rows.
+        sealed: write its seal beside it; the kept results, which Git keeps, have none.
+    """
+    with replacing(path) as temporary:
+        (table.to_csv if path.suffix == ".csv" else table.to_parquet)(temporary, index=False)
+    if sealed:
+        seal_file(path)
 
 
 def read_rows(path: Path) -> pd.DataFrame:

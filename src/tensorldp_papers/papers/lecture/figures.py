@@ -26,6 +26,7 @@ from tensorldp_papers.plots.names import dataset_name, in_order
 from tensorldp_papers.plots.sheets import PAGE, PHONE, SMALLEST, finish, narrow, panels
 from tensorldp_papers.plots.style import BAND, INK, QUIET, label, look, order, short
 from tensorldp_papers.plots.words import axis_number, counted, listed, whole_number
+from tensorldp_papers.run.sealed import check_file
 
 SOURCE = "Lecture"
 BASE = {"m": 20000.0, "d": 30.0, "B": 4.0}
@@ -448,7 +449,10 @@ def _say(ax: Axes, x: float, y: float, text: str, colour: str = INK, *, bold: bo
 
 
 def _read(pictures: Path | None) -> Arrays:
-    return read_arrays(pictures)[0] if pictures is not None and pictures.is_file() else {}
+    if pictures is None or not pictures.is_file():
+        return {}
+    check_file(pictures)
+    return read_arrays(pictures)[0]
 
 
 def draw_pictures(metrics: pd.DataFrame, pictures: Path | None, axis: str = "nominal") -> Figure:
