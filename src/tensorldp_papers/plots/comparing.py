@@ -14,6 +14,7 @@ from itertools import combinations
 import pandas as pd
 
 NEAR = 3.0  # times a true epsilon: no point further off is compared
+EQUAL = 1.01  # times a true epsilon that counts as no more: calibrated guarantees differ in their last digits
 RANGE_SEEDS = 2  # one seed has no range
 
 
@@ -70,9 +71,9 @@ def outcome(first: Point, second: Point, margin: float) -> Outcome:
     if not near(first, second) or min(first.seeds, second.seeds) < RANGE_SEEDS:
         return Outcome.OPEN
     if first.low > second.high:
-        return Outcome.ABOVE if first.at <= second.at else Outcome.OPEN
+        return Outcome.ABOVE if first.at <= EQUAL * second.at else Outcome.OPEN
     if first.high < second.low:
-        return Outcome.BELOW if first.at >= second.at else Outcome.OPEN
+        return Outcome.BELOW if EQUAL * first.at >= second.at else Outcome.OPEN
     return Outcome.ALIKE if abs(first.mean - second.mean) <= margin else Outcome.OPEN
 
 
