@@ -127,7 +127,11 @@ def is_behind(lines: Lines, name: str, margin: float) -> bool:
 
 
 def as_well(own: Sequence[Point], other: Sequence[Point], margin: float) -> bool:
-    """Whether a line meets another, is nowhere below it, and is alike or above in half of the meetings or more."""
-    found = [outcome(a, b, margin) for a, b in meetings(own, other)]
-    good = [one for one in found if one in (Outcome.ALIKE, Outcome.ABOVE)]
-    return bool(found) and Outcome.BELOW not in found and 2 * len(good) >= len(found)
+    """Whether a line is nowhere below another by more than a margin, and in half of the meetings within it or above."""
+
+    def is_good(a: Point, b: Point) -> bool:
+        return abs(a.mean - b.mean) <= margin or outcome(a, b, margin) is Outcome.ABOVE
+
+    met = meetings(own, other)
+    bad = [pair for pair in met if not is_good(*pair) and outcome(*pair, margin) is Outcome.BELOW]
+    return bool(met) and not bad and 2 * sum(is_good(*pair) for pair in met) >= len(met)

@@ -39,6 +39,8 @@ PER_VALUE = "ε of every participant, of one value (nats)"
 ERROR = "relative error of the mean"
 BANDS = "Lines: means over seeds; bands: lowest to highest."
 LEARNS = 1 / 3  # of the accuracy without privacy
+THIRD = "a third of the accuracy without privacy"
+LEARNING = f"To learn is to reach {THIRD} with every seed."
 NEAR = 1.15  # times a guarantee that counts as the same
 
 
@@ -100,7 +102,7 @@ def draw_rounds(metrics: pd.DataFrame, *, centre: str = "global") -> Figure:
                 draw_printed(ax, min(point.round, last), point.value, "_")
         ax.set_title(f"{dataset_name(dataset)}, {MODES[mode]}")
     _rounds_axes(axes)
-    notes = [f"{WIDTHS}, {CENTRES[centre][0]}. {BANDS}"]
+    notes = [f"{WIDTHS}, {CENTRES[centre][0]}. {BANDS} {LEARNING}"]
     if any(printed_points("pldp_fl", dataset) for dataset in datasets):
         notes.append("Stars: what the paper prints.")
     if (rows["limit"] != "").any():
@@ -146,7 +148,7 @@ def draw_comparison(metrics: pd.DataFrame) -> Figure:
     _rounds_axes(axes)
     if not cells:
         say_empty(axes[0], "not run at this scale")
-    note = f"Clients have an ε of 0.1 to 1 for each weight. {BANDS}"
+    note = f"Clients have an ε of 0.1 to 1 for each weight. {BANDS} {LEARNING}"
     title = _comparison_answer(rows, free, names, datasets)
     return finish(figure, title, source="PLDP-FL, Figure 6", datasets=datasets, note=note)
 
@@ -449,7 +451,6 @@ def _point(row: pd.Series) -> Point:
 # titles
 
 NOT_RUN = "Not run at this scale"
-THIRD = "a third of the accuracy without privacy"  # `LEARNS`
 WIDE = "Accuracy over rounds of several mechanisms on ranges of width 2"
 
 

@@ -16,7 +16,7 @@ from tensorldp_papers.plots.comparing import NEAR, Point, all_alike, is_ahead, i
 from tensorldp_papers.plots.curves import main_setting, most_telling, what_is_drawn, with_lines
 from tensorldp_papers.plots.lines import draw_bound, draw_level, draw_mechanism
 from tensorldp_papers.plots.means import finite, placed, study_rows
-from tensorldp_papers.plots.names import METRICS, dataset_name, in_order
+from tensorldp_papers.plots.names import METRICS, dataset_name, in_order, title_name
 from tensorldp_papers.plots.printed import printed_sentences
 from tensorldp_papers.plots.sheets import TEXT, finish, panels
 from tensorldp_papers.plots.style import INK, look, order
@@ -215,12 +215,12 @@ def _answer(study: str, true: pd.DataFrame) -> str:
     for name in names:
         if one and name not in one:
             where = [dataset for dataset, lines in found.items() if name in lines and is_behind(lines, name, ALIKE)]
-            less = listed([dataset_name(dataset) for dataset in in_order(where)])
+            less = listed([title_name(dataset) for dataset in in_order(where)])
             return f"At one true ε all score alike but {look(name).label}, which scores less on {less}"
     for name in names:
         if all(name in lines and is_ahead(lines, name, ALIKE) for lines in found.values()):
             text = TEXTS.get((study, name)) or look(name).label
-            return f"At one true ε {text} scores highest on {listed([dataset_name(d) for d in in_order(found)])}"
+            return f"At one true ε {text} scores highest on {listed([title_name(d) for d in in_order(found)])}"
     return f"{NEUTRAL}{_relabelled(private)}"
 
 
