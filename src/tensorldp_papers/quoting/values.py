@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from tensorldp.errors import InputError, described, unknown
 from tensorldp_papers.claims.registry import GROUPS
 from tensorldp_papers.claims.statements import wrong_by_chance
+from tensorldp_papers.data import catalogue
 from tensorldp_papers.kept.provenance import CLAIMS, METRICS, SERIES
 from tensorldp_papers.plots.means import adds_from
 
@@ -69,6 +70,7 @@ class Entry(BaseModel):
     column: Literal["value", "guarantee_epsilon", "guarantee_pure_epsilon"] = "value"
     statistic: Literal["mean", "lowest", "highest", "seeds", "adds_from"] = "mean"
     without: str | None = None  # for `adds_from`: the variant that reads no private record
+    looks: int = 1  # for `adds_from`: comparisons that share its 5 %
     claim: str | None = None
     after: str | None = None  # the number in the claim's evidence right after these words
     count: str | None = None  # a verdict, "all", or "wrong_by_chance"
@@ -247,7 +249,8 @@ class Quotes:
             return float(rows["seed"].nunique())
         if entry.statistic == "adds_from":
             known = entry.model_copy(update={"variant": entry.without, "mechanism": "none"})
-            return adds_from(rows, self.rows(mark, known))
+            records = catalogue.get(str(entry.dataset)).sizes[1]
+            return adds_from(rows, self.rows(mark, known), records=records, looks=entry.looks)
         means = rows.groupby(CELL)[entry.column].mean()
         if entry.statistic == "mean":
             if len(means) > 1:
