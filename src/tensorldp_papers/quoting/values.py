@@ -66,6 +66,7 @@ class Entry(BaseModel):
     metric: str | None = None
     round: int | None = None  # of a metric that was taken along the training
     epsilon: float | None = None
+    cells: tuple[tuple[str, float], ...] = ()  # mechanisms with epsilons that have one law: their seeds count together
     up_to: float | None = None  # the largest nominal epsilon, instead of one
     column: Literal["value", "guarantee_epsilon", "guarantee_pure_epsilon"] = "value"
     statistic: Literal["mean", "lowest", "highest", "seeds", "adds_from"] = "mean"
@@ -234,6 +235,10 @@ class Quotes:
         rows = rows[~rows["mechanism"].isin(entry.but)]
         if entry.epsilon is not None:
             rows = rows[rows["epsilon"] == entry.epsilon]
+        if entry.cells:
+            rows = rows[[cell in entry.cells for cell in zip(rows["mechanism"], rows["epsilon"], strict=True)]]
+            if len(rows[["mechanism", "epsilon"]].drop_duplicates()) < len(entry.cells):
+                raise InputError(f"the quote {mark!r}: the kept results lack one of its cells")
         if entry.up_to is not None:
             rows = rows[rows["epsilon"] <= entry.up_to]
         if rows.empty:
@@ -251,6 +256,8 @@ class Quotes:
             known = entry.model_copy(update={"variant": entry.without, "mechanism": "none"})
             records = catalogue.get(str(entry.dataset)).sizes[1]
             return adds_from(rows, self.rows(mark, known), records=records, looks=entry.looks)
+        if entry.cells:
+            return float(rows[entry.column].mean())
         means = rows.groupby(CELL)[entry.column].mean()
         if entry.statistic == "mean":
             if len(means) > 1:
