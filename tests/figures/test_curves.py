@@ -42,7 +42,7 @@ def test_the_printed_axis_says_what_tldps_covers_only_where_tldp_is_drawn() -> N
     [
         (0.5, 64.0, "TLDP's lead is a relabelled axis: at one true ε Laplace does as well"),
         (0.9, 64.0, "At one true ε TLDP leads on digits"),
-        (0.9, 7.0, "The same runs at their printed and at their true ε"),
+        (0.9, 4.0, "The same runs at their printed and at their true ε"),
     ],
 )
 def test_the_title_says_what_the_numbers_support(tldp: float, factor: float, answer: str) -> None:

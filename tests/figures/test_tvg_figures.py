@@ -17,20 +17,17 @@ from tensorldp_papers.papers.tvg.looseness import looseness
 Lines = dict[str, dict[float, tuple[float, float]]]  # of mechanisms: by printed epsilon, the true one and the score
 ALIKE: Lines = {
     "idn": {1.0: (0.2, 0.1), 100.0: (2.0, 0.3), 1e4: (20.0, 0.6)},
-    "udn": {1.0: (0.1, 0.1), 100.0: (1.0, 0.2), 1e4: (10.0, 0.5)},
-    "mvg": {1.0: (0.1, 0.1), 100.0: (0.5, 0.15), 1e4: (5.0, 0.4)},
-    "gaussian-per-element": {1.0: (0.1, 0.1), 100.0: (1.5, 0.25), 1e4: (15.0, 0.55)},
+    "udn": {1.0: (0.1, 0.1), 1e3: (1.9, 0.3), 1e5: (19.0, 0.59)},
+    "mvg": {1.0: (0.1, 0.1), 1e4: (0.5, 0.15), 1e6: (2.1, 0.31)},
+    "gaussian-per-element": {1.0: (0.1, 0.1), 10.0: (2.1, 0.29), 1e3: (21.0, 0.61)},
 }
 LEADS: Lines = {
     "idn": {1.0: (1.0, 0.2), 10.0: (10.0, 0.5)},
     "mvg": {1.0: (2.0, 0.1), 10.0: (20.0, 0.2)},
     "gaussian-analytic": {1.0: (1.0, 0.8), 10.0: (100.0, 0.85)},
 }
-MVG_BELOW: Lines = {**ALIKE, "mvg": {1.0: (0.1, 0.1), 100.0: (4.0, 0.1), 1e4: (18.0, 0.2)}}
-ONE_POINT: Lines = {
-    **ALIKE,
-    "mvg": dict([next(iter(ALIKE["udn"].items()))]),
-}  # on the line, which a point does not show
+MVG_BELOW: Lines = {**ALIKE, "mvg": {1.0: (0.1, 0.1), 100.0: (2.1, 0.2), 1e4: (22.0, 0.3)}}
+FAR: Lines = {**ALIKE, "mvg": {1.0: (400.0, 0.7)}}  # where no other is
 CROSSING: Lines = {"idn": {1.0: (1.0, 0.2), 10.0: (10.0, 0.8)}, "udn": {1.0: (2.0, 0.6), 10.0: (20.0, 0.3)}}
 
 
@@ -73,16 +70,16 @@ def test_the_same_scores_stand_at_their_printed_and_at_their_true_epsilon() -> N
         (MVG_BELOW, "At one true ε all score alike but MVG, which scores less on digits"),
         (LEADS, "At one true ε DP-SGD scores highest on digits"),
         (CROSSING, NEUTRAL),
-        (ONE_POINT, NEUTRAL),
+        (FAR, NEUTRAL),
     ],
 )
 def test_the_title_names_a_mechanism_that_leads_or_lies_below_where_the_numbers_do(lines: Lines, answer: str) -> None:
     runs = table("tvg_sgd", lines, metric="auc", variant="model=mlp_12")
     figure = draw_tvg(runs, "tvg_sgd")
-    assert title(figure) == answer
+    assert title(figure).startswith(answer)
     assert ("IDN = UDN" in names(figure.axes[1])) == (lines is MVG_BELOW)
     if lines is LEADS:
-        assert title(draw_tvg(runs[runs["seed"] == 0], "tvg_sgd")) == NEUTRAL  # none from a single seed
+        assert title(draw_tvg(runs[runs["seed"] == 0], "tvg_sgd")).startswith(NEUTRAL)  # none from a single seed
 
 
 def test_the_area_under_the_curve_is_drawn_where_a_data_set_has_it() -> None:
@@ -139,12 +136,12 @@ def test_no_classifier_gets_above_a_dashed_curve_on_the_true_axis_alone() -> Non
 def test_errors_of_the_covariance_are_one_where_only_the_true_epsilon_counts() -> None:
     lines: Lines = {
         name: {e: (e / factor, (factor / e) ** 2) for e in (0.1, 1.0, 10.0)}
-        for name, factor in (("idn", 10.0), ("udn", 50.0), ("mvg", 5000.0))
+        for name, factor in (("idn", 10.0), ("udn", 11.0), ("mvg", 1000.0))
     }
-    far: Lines = {"jl": {e: (e, 1e9 / e) for e in (0.1, 1.0, 10.0)}}
+    far: Lines = {"jl": {e: (e / 10, 1e9 / e) for e in (0.1, 1.0, 10.0)}}
     for more, ending in (({}, ""), (far, "; JL's is larger")):
         runs = table("tvg_covariance", {**lines, **more}, metric="rss_noisy", variant="base", dataset="ctg")
-        figure = draw_covariance(runs.assign(value=runs["value"] - 0.02 * runs["seed"]))
+        figure = draw_covariance(runs.assign(value=runs["value"] * (1 + 0.3 * runs["seed"])))
         assert title(figure) == f"At one true ε IDN, MVG and UDN have one error{ending}"
         assert "IDN = MVG = UDN" in names(figure.axes[1])
         assert "Not drawn: " not in " ".join(text.get_text() for text in figure.texts)

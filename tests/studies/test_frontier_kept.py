@@ -6,10 +6,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from tensorldp_papers.data import catalogue
 from tensorldp_papers.plots.means import adds_from
+from tensorldp_papers.quoting.values import Table, read_as
 
 REFERENCE = Path(__file__).parents[2] / "results" / "reference"
 AXIS = [0.1, 0.5, 1.0, 2.0, 4.0, 8.0]
+LOOKS = 16 * len(AXIS)  # of the table of the page
 MAIN = {  # of a data set: the variant, what the mean of five seeds is at least at epsilon 0.5 to 4, and chance
     "mnist": ("backbone=strokes", (0.88, 0.94, 0.955, 0.96), 0.1),
     "fashion_mnist": ("backbone=gradients", (0.68, 0.76, 0.79, 0.80), 0.1),
@@ -80,11 +83,18 @@ def test_no_audit_refutes_a_guarantee() -> None:
     assert (pure["epsilon_lower"] <= pure["guarantee_pure_epsilon"] + 1e-9).mean() > 0.9  # each at confidence 95 %
 
 
+def test_the_page_divides_its_5_percent_among_all_looks_of_its_table() -> None:
+    docs = REFERENCE.parents[1] / "docs"
+    marks = (docs / "templates" / "frontier.md.j2").read_text().count('q("frontier.crossing ')
+    assert read_as(docs / "quotes.yaml", Table).entries["frontier.crossing"].looks == marks * len(AXIS) == LOOKS
+
+
 def test_the_page_is_right_that_private_records_add_nothing_on_imdb_alone(every: pd.DataFrame) -> None:
     for dataset, (variant, *_) in MAIN.items():
         rows = every[every["dataset"] == dataset]
         known = rows[rows["variant"] == f"{variant},control=public"]
         private = rows[(rows["mechanism"] == "privunit") & (rows["variant"] == variant)]
-        assert math.isinf(adds_from(private, known)) == (dataset == "imdb"), dataset
+        found = adds_from(private, known, records=catalogue.get(dataset).sizes[1], looks=LOOKS)
+        assert math.isinf(found) == (dataset == "imdb"), dataset
         clean = rows[(rows["mechanism"] == "none") & (rows["variant"] == variant)]["value"].mean()
         assert (clean < known["value"].mean()) == (dataset == "imdb"), dataset

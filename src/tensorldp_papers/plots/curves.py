@@ -11,9 +11,10 @@ from matplotlib.figure import Figure
 
 from tensorldp.mechanism_table import MECHANISMS, NO_PRIVACY
 from tensorldp_papers.plots.axes import epsilons, shares
+from tensorldp_papers.plots.comparing import as_well, is_ahead, points
 from tensorldp_papers.plots.lines import MOST_LINES, draw_level, draw_mechanism, draw_proposed
 from tensorldp_papers.plots.means import finite, placed, study_rows
-from tensorldp_papers.plots.names import METRICS, dataset_name, in_order, line_name, variant_words
+from tensorldp_papers.plots.names import METRICS, dataset_name, in_order, line_name, title_name, variant_words
 from tensorldp_papers.plots.sheets import finish, panels
 from tensorldp_papers.plots.style import look, order, short
 from tensorldp_papers.plots.words import listed, refuted_words, true_axis, whole_number
@@ -21,7 +22,6 @@ from tensorldp_papers.run.cell import variant_factors
 
 SHOWN = ("tldp-l", "tldp-g", "privunit", "laplace", "gaussian")  # with those from outside before them
 PANEL_FACTORS = ("backbone", "model", "where", "range")
-NEAR = 1.1  # times an epsilon that counts as the same
 LEVEL = 0.02  # of a score that counts as the same
 
 
@@ -161,39 +161,25 @@ def _answer(rows: pd.DataFrame) -> str:
     level: list[str] = []
     others: set[str] = set()
     for dataset, here in rows.groupby("dataset"):
-        leads = _leads(here)
-        if leads:
-            equal = {name for name, lead in leads.items() if lead >= -LEVEL}
-            (level if equal else ahead).append(dataset_name(str(dataset)))
+        found = {str(name): points(line) for name, line in here.groupby("line") if name != NO_PRIVACY}
+        tldp = [line for name, line in found.items() if name.startswith("tldp")]
+        known = {name: line for name, line in found.items() if not name.startswith("tldp")}
+        equal = {name for name, line in known.items() if tldp and all(as_well(line, own, LEVEL) for own in tldp)}
+        if equal:
+            level.append(title_name(str(dataset)))
             others |= equal
+        elif known and any(is_ahead({**known, "": own}, "", LEVEL) for own in tldp):
+            ahead.append(title_name(str(dataset)))
     if level and not ahead:
         names = listed([short(name) for name in order(others)])
         where = (
             f" on {listed(level)}" if len(level) < rows["dataset"].nunique() else ""
         )  # elsewhere nothing is compared
-        as_well = f"{names} {'do' if len(others) > 1 else 'does'} as well{where}"
-        return f"TLDP's lead is a relabelled axis: at one true ε {as_well}"
+        as_good = f"{names} {'do' if len(others) > 1 else 'does'} as well{where}"
+        return f"TLDP's lead is a relabelled axis: at one true ε {as_good}"
     if ahead:
         return f"At one true ε TLDP leads on {listed(ahead)}" + (", and not elsewhere" if level else "")
     return "The same runs at their printed and at their true ε"
-
-
-def _leads(rows: pd.DataFrame) -> dict[str, float]:
-    """How far each other line lies above TLDP, in the middle, where it was run at nearly the same true epsilon."""
-    means = {str(n): line.groupby("at")["value"].mean() for n, line in finite(rows).groupby("line")}
-    leads: dict[str, list[float]] = {}
-    for name, line in means.items():
-        for at, value in zip(line.index.to_numpy(dtype=float), line.to_numpy(), strict=True):
-            tldp = [
-                v
-                for n, own in means.items()
-                if n.startswith("tldp")
-                for a, v in zip(own.index.to_numpy(dtype=float), own.to_numpy(), strict=True)
-                if a / at < NEAR > at / a
-            ]
-            if tldp and not name.startswith("tldp") and name != NO_PRIVACY:
-                leads.setdefault(name, []).append(float(value) - max(tldp))
-    return {name: float(np.median(found)) for name, found in leads.items()}
 
 
 def what_is_drawn(rows: pd.DataFrame, datasets: list[str]) -> list[str]:

@@ -43,19 +43,35 @@ def study_rows(metrics: pd.DataFrame, study: str, *names: str) -> pd.DataFrame:
     return rows.copy()
 
 
-def adds_from(rows: pd.DataFrame, without: pd.DataFrame) -> float:
-    """The least epsilon at which, and at every larger one, scores are above those of rows `without` private records.
+def adds_from(rows: pd.DataFrame, without: pd.DataFrame, *, records: int, looks: int) -> float:
+    """The least epsilon at which, and at every larger one, accuracy is above that `without` private records.
 
-    Above means that the 95 % interval of the mean difference over the seeds of both lies above 0. Both have the columns
-    `seed` and `value`, the first also `epsilon`; infinite if it is so at none.
+    Above means that an interval of the mean difference lies above 0. It holds for all `looks` together in 95 % of cases
+    (Bonferroni). Its variance is that of the mean over seeds, and that of two independent accuracies on the test
+    records, more than that of two answers to the same ones. t has Welch and Satterthwaite's degrees of freedom.
+
+    Args:
+        rows: columns `epsilon`, `seed` and `value`, an accuracy.
+        without: columns `seed` and `value`.
+        records: how many there are in the test set.
+        looks: how many comparisons are made beside and with these.
+
+    Returns:
+        Infinity if it is so at no epsilon, or with a single seed.
     """
     from scipy.stats import t
 
     level, found = without.groupby("seed")["value"].mean(), math.inf
     for epsilon in sorted(map(float, rows["epsilon"].unique()), reverse=True):
-        gaps = (rows[rows["epsilon"] == epsilon].groupby("seed")["value"].mean() - level).dropna().to_numpy(float)
+        scores = rows[rows["epsilon"] == epsilon].groupby("seed")["value"].mean()
+        gaps = (scores - level).dropna().to_numpy(float)
         count = len(gaps)
-        if count < 2 or gaps.mean() <= t.ppf(0.975, count - 1) * gaps.std(ddof=1) / math.sqrt(count):
+        if count < 2:
+            break
+        seeds = gaps.var(ddof=1) / count
+        drawn = sum(mean * (1.0 - mean) for mean in (float(scores.mean()), float(level.mean()))) / records
+        freedom = (seeds + drawn) ** 2 * (count - 1) / max(seeds, 1e-12) ** 2
+        if gaps.mean() <= t.ppf(1.0 - 0.025 / looks, freedom) * math.sqrt(seeds + drawn):
             break
         found = epsilon
     return found

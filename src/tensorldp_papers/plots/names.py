@@ -257,6 +257,11 @@ def dataset_name(key: str) -> str:
     return DATASETS.get(key, key)
 
 
+def title_name(name: str) -> str:
+    """A data set's name in a title, without what it is a part of."""
+    return dataset_name(name).split(",")[0]
+
+
 def study_name(key: str) -> str:
     """A study in a word or two."""
     return STUDIES.get(key, key.replace("_", " "))

@@ -18,6 +18,7 @@ from tensorldp_papers.claims.base import ConditionKind
 from tensorldp_papers.claims.criteria import changed
 from tensorldp_papers.claims.registry import GROUPS
 from tensorldp_papers.claims.statements import wrong_by_chance
+from tensorldp_papers.data import catalogue
 from tensorldp_papers.kept.provenance import CLAIMS, METRICS, SERIES
 from tensorldp_papers.plots.means import adds_from
 
@@ -85,10 +86,12 @@ class Entry(BaseModel):
     metric: str | None = None
     round: int | None = None  # of a metric that was taken along the training
     epsilon: float | None = None
+    cells: tuple[tuple[str, float], ...] = ()  # mechanisms with epsilons that have one law: their seeds count together
     up_to: float | None = None  # the largest nominal epsilon, instead of one
     column: Literal["value", "guarantee_epsilon", "guarantee_pure_epsilon"] = "value"
     statistic: Literal["mean", "lowest", "highest", "seeds", "adds_from"] = "mean"
     without: str | None = None  # for `adds_from`: the variant that reads no private record
+    looks: int = 1  # for `adds_from`: comparisons that share its 5 %
     claim: str | None = None
     after: str | None = None  # the number in the claim's evidence right after these words
     count: str | None = None  # a verdict, what a condition is, "all", "wrong_by_chance", or one of `REWRITTEN`
@@ -248,6 +251,10 @@ class Quotes:
         rows = rows[~rows["mechanism"].isin(entry.but)]
         if entry.epsilon is not None:
             rows = rows[rows["epsilon"] == entry.epsilon]
+        if entry.cells:
+            rows = rows[[cell in entry.cells for cell in zip(rows["mechanism"], rows["epsilon"], strict=True)]]
+            if len(rows[["mechanism", "epsilon"]].drop_duplicates()) < len(entry.cells):
+                raise InputError(f"the quote {mark!r}: the kept results lack one of its cells")
         if entry.up_to is not None:
             rows = rows[rows["epsilon"] <= entry.up_to]
         if rows.empty:
@@ -263,7 +270,10 @@ class Quotes:
             return float(rows["seed"].nunique())
         if entry.statistic == "adds_from":
             known = entry.model_copy(update={"variant": entry.without, "mechanism": "none"})
-            return adds_from(rows, self.rows(mark, known))
+            records = catalogue.get(str(entry.dataset)).sizes[1]
+            return adds_from(rows, self.rows(mark, known), records=records, looks=entry.looks)
+        if entry.cells:
+            return float(rows[entry.column].mean())
         means = rows.groupby(CELL)[entry.column].mean()
         if entry.statistic == "mean":
             if len(means) > 1:

@@ -62,14 +62,18 @@ def columns_of(metrics: pd.DataFrame, dataset: str) -> pd.DataFrame:
 
 
 def likelihood_cells(metrics: pd.DataFrame, dataset: str, axis: str) -> pd.DataFrame:
-    """A data set's cells to show: mechanism, epsilon, guarantee, share of victims named, and the column of the grid.
+    """A data set's cells to show: mechanism, epsilon, guarantee, and the column of the grid.
+
+    `value` is the share of victims named, a mean over `seeds`, from the `low`est to the `high`est.
 
     On the nominal axis a column is a nominal epsilon. On the guaranteed axis it is a guarantee at delta 1e-5: that
     which TLDP-L has at the nominal epsilon of the column.
     """
     rows = _attacked(metrics)
     rows = rows[(rows["dataset"] == dataset) & (rows["mechanism"] != NO_PRIVACY)]
-    cells = rows.groupby(KEYS, dropna=False)["value"].mean().reset_index()
+    cells = (
+        rows.groupby(KEYS, dropna=False)["value"].agg(value="mean", low="min", high="max", seeds="count").reset_index()
+    )
     columns = columns_of(metrics, dataset)
     anchor = columns["mechanism"].iloc[0]
     places = [

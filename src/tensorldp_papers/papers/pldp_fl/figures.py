@@ -14,6 +14,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.plots.axes import decades, shares
+from tensorldp_papers.plots.comparing import Outcome, Point, outcome
 from tensorldp_papers.plots.curves import most_telling
 from tensorldp_papers.plots.lines import draw_bound, draw_mechanism, draw_printed, say_empty, shade
 from tensorldp_papers.plots.means import over_seeds, study_rows
@@ -38,6 +39,8 @@ PER_VALUE = "ε of every participant, of one value (nats)"
 ERROR = "relative error of the mean"
 BANDS = "Lines: means over seeds; bands: lowest to highest."
 LEARNS = 1 / 3  # of the accuracy without privacy
+THIRD = "a third of the accuracy without privacy"
+LEARNING = f"To learn is to reach {THIRD} with every seed."
 NEAR = 1.15  # times a guarantee that counts as the same
 
 
@@ -99,7 +102,7 @@ def draw_rounds(metrics: pd.DataFrame, *, centre: str = "global") -> Figure:
                 draw_printed(ax, min(point.round, last), point.value, "_")
         ax.set_title(f"{dataset_name(dataset)}, {MODES[mode]}")
     _rounds_axes(axes)
-    notes = [f"{WIDTHS}, {CENTRES[centre][0]}. {BANDS}"]
+    notes = [f"{WIDTHS}, {CENTRES[centre][0]}. {BANDS} {LEARNING}"]
     if any(printed_points("pldp_fl", dataset) for dataset in datasets):
         notes.append("Stars: what the paper prints.")
     if (rows["limit"] != "").any():
@@ -145,28 +148,19 @@ def draw_comparison(metrics: pd.DataFrame) -> Figure:
     _rounds_axes(axes)
     if not cells:
         say_empty(axes[0], "not run at this scale")
-    learned = [name for name in names if _learns(rows[rows["mechanism"] == name], free)]
-    title = f"On ranges of width 2 no mechanism learns in {rows['round'].max():.0f} rounds" if len(rows) else NOT_RUN
-    printed = [p for p in printed_points("pldp_fl") if p.panel == "comparison" and p.dataset in datasets]
-    if learned:
-        title = f"On ranges of width 2 only {listed([label(name) for name in learned])} learns"
-    if len(learned) == len(names) > 0:
-        title = "On ranges of width 2 all mechanisms learn"
-    if printed and not learned:
-        title += f"; the paper prints {listed([f'{percent(p.value, 1)}' for p in printed])}"
-    note = f"Clients have an ε of 0.1 to 1 for each weight. {BANDS}"
+    note = f"Clients have an ε of 0.1 to 1 for each weight. {BANDS} {LEARNING}"
+    title = _comparison_answer(rows, free, names, datasets)
     return finish(figure, title, source="PLDP-FL, Figure 6", datasets=datasets, note=note)
 
 
 @dataclass(frozen=True)
 class Pair:
-    """PDPM and PrivUnit at nearly one guarantee: accuracies (mean, lowest, highest) and PDPM's guarantee."""
+    """PDPM and PrivUnit at nearly one guarantee."""
 
     dataset: str
     mode: str
-    epsilon: float
-    pdpm: tuple[float, float, float]
-    privunit: tuple[float, float, float]
+    pdpm: Point
+    privunit: Point
 
 
 def pairs(metrics: pd.DataFrame) -> list[Pair]:
@@ -196,7 +190,7 @@ def pairs(metrics: pd.DataFrame) -> list[Pair]:
             near = at[(ratio < 1.01) & (ratio > 1 / NEAR)]
             if len(near):
                 twin = near.sort_values("guarantee_epsilon").iloc[-1]
-                found.append(Pair(dataset, mode, best["guarantee_epsilon"], _three(best), _three(twin)))
+                found.append(Pair(dataset, mode, _point(best), _point(twin)))
     return found
 
 
@@ -216,16 +210,16 @@ def draw_guaranteed(metrics: pd.DataFrame) -> Figure:
         here = [pair for pair in found if pair.dataset == dataset]
         places = np.arange(len(here))[::-1]
         for place, pair in zip(places, here, strict=True):
-            ax.plot([pair.pdpm[0], pair.privunit[0]], [place] * 2, color=PALE, linewidth=5, zorder=1, label="_")
+            ax.plot([pair.pdpm.mean, pair.privunit.mean], [place] * 2, color=PALE, linewidth=5, zorder=1, label="_")
         for name, values in ((PDPM, [p.pdpm for p in here]), (PRIVUNIT, [p.privunit for p in here])):
             colour = look(name).colour
-            means = [value[0] for value in values]
+            means = [value.mean for value in values]
             ax.plot(means, places, color=colour, marker="o", markersize=8, linestyle="None", label="_")
-            ax.hlines(places, [v[1] for v in values], [v[2] for v in values], color=colour, linewidth=2)
+            ax.hlines(places, [v.low for v in values], [v.high for v in values], color=colour, linewidth=2)
             _write(ax, label(name), (means[0], places[0]), 8, colour, "bold")
             for place, mean in zip(places, means, strict=True):
                 _write(ax, percent(mean), (mean, place), -16, colour)
-        ax.set_yticks(places, [f"{MODES[p.mode]}:\ntrue ε {whole_number(p.epsilon)}" for p in here])
+        ax.set_yticks(places, [f"{MODES[p.mode]}:\ntrue ε {whole_number(p.pdpm.at)}" for p in here])
         ax.set_ylim(-0.7, len(here) - 0.3)
         ax.tick_params(axis="y", length=0)
         ax.grid(False, axis="y")
@@ -446,59 +440,87 @@ def _write(ax: Axes, text: str, at: tuple[float, float], above: float, colour: s
 
 
 def _by_cell(rows: pd.DataFrame) -> pd.DataFrame:
-    return over_seeds(rows, ["guarantee_epsilon", "variant"])
+    seeds = rows.groupby(["guarantee_epsilon", "variant"])["seed"].nunique().rename("seeds").reset_index()
+    return over_seeds(rows, ["guarantee_epsilon", "variant"]).merge(seeds)
 
 
-def _three(row: pd.Series) -> tuple[float, float, float]:
-    return float(row["mean"]), float(row["min"]), float(row["max"])
+def _point(row: pd.Series) -> Point:
+    return Point(*(float(row[key]) for key in ("guarantee_epsilon", "mean", "min", "max")), int(row["seeds"]))
 
 
 # titles
 
 NOT_RUN = "Not run at this scale"
+WIDE = "Accuracy over rounds of several mechanisms on ranges of width 2"
 
 
-def _final(rows: pd.DataFrame) -> pd.Series:
-    """The mean accuracy of each data set and variant at its last round."""
+def _final(rows: pd.DataFrame) -> pd.DataFrame:
+    """The accuracy of each data set and variant at its last round: mean, lowest and highest of the seeds."""
     last = rows[rows["round"] == rows.groupby(["dataset", "mechanism", "variant"])["round"].transform("max")]
-    means: pd.Series = last.groupby(["dataset", "mechanism", "variant"])["value"].mean()
-    return means
+    return over_seeds(last, ["dataset", "mechanism", "variant"])
 
 
-def _learns(rows: pd.DataFrame, free: pd.DataFrame) -> bool:
-    """Whether on some data set the best variant gets a third of what there is without privacy."""
-    best = _final(rows).groupby("dataset").max()
-    level = _final(free).groupby("dataset").max().reindex(best.index)
-    return bool((best >= LEARNS * level).any())
+def _learns(rows: pd.DataFrame, free: pd.DataFrame) -> bool | None:
+    """Whether on some data set all seeds of a variant get a third of what there is without privacy.
+
+    None where the seeds do not agree, or none was run.
+    """
+    level = _final(free).groupby("dataset")["mean"].max()
+    found = _final(rows)
+    least = LEARNS * found["dataset"].map(level)
+    if (found["min"] >= least).any():
+        return True
+    return False if len(found) and (found["max"] < least).all() else None
 
 
 def _rounds_answer(rows: pd.DataFrame, free: pd.DataFrame, datasets: list[str]) -> str:
     """The title: with which mixes of epsilon PDPM learns, and how well at best."""
     if rows.empty:
         return NOT_RUN
-    learned = [mode for mode in MODES if _learns(rows[rows["eps"] == mode], free)]
+    learns = {mode: _learns(rows[rows["eps"] == mode], free) for mode in MODES}
+    learned = [mode for mode in MODES if learns[mode]]
     printed = [p for p in printed_points("pldp_fl") if p.panel in MODES and p.dataset in datasets]
     if not learned:
+        if None in learns.values():
+            return "PDPM's accuracy over rounds, by clients' ε and safe ranges"
         top = max((p.value for p in printed), default=None)
-        return "PDPM hardly learns at any mix of ε" + (f"; the paper prints up to {percent(top, 1)}" if top else "")
-    finals = _final(rows[rows["eps"] == learned[-1]]).groupby("dataset").max()
+        return f"PDPM reaches {THIRD} at no mix of ε" + (f"; the paper prints up to {percent(top, 1)}" if top else "")
+    finals = _final(rows[rows["eps"] == learned[-1]]).groupby("dataset")["mean"].max()
     dataset = str(finals.idxmax())
-    said = "at every mix of ε" if len(learned) == len(MODES) else f"only with {listed([MODES[m] for m in learned])}"
+    only = "" if None in learns.values() else "only "
+    said = f"{only}with {' and with '.join(MODES[mode] for mode in learned)}"
+    said = "at every mix of ε" if len(learned) == len(MODES) else said
     there = [p.value for p in printed if p.dataset == dataset and p.panel == learned[-1]]
     title = f"PDPM learns {said}: at best {percent(finals.max())} on {dataset_name(dataset)}"
     return title + (f" ({percent(max(there), 1)} printed)" if there else "")
+
+
+def _comparison_answer(rows: pd.DataFrame, free: pd.DataFrame, names: list[str], datasets: list[str]) -> str:
+    """The title: which mechanisms learn on ranges of width 2."""
+    if rows.empty:
+        return NOT_RUN
+    learns = {name: _learns(rows[rows["mechanism"] == name], free) for name in names}
+    learned = [label(name) for name in names if learns[name]]
+    if len(learned) == len(names):
+        return "On ranges of width 2 all mechanisms learn"
+    if None in learns.values():
+        return f"On ranges of width 2 {listed(learned)} reach{'es' * (len(learned) == 1)} {THIRD}" if learned else WIDE
+    if learned:
+        return f"On ranges of width 2 only {listed(learned)} learn{'s' * (len(learned) == 1)}"
+    printed = [p for p in printed_points("pldp_fl") if p.panel == "comparison" and p.dataset in datasets]
+    title = f"On ranges of width 2 no mechanism learns in {rows['round'].max():.0f} rounds"
+    return title + (f"; the paper prints {listed([percent(p.value, 1) for p in printed])}" if printed else "")
 
 
 def _pairs_answer(found: list[Pair]) -> str:
     """The title: how much more PrivUnit has at one guarantee."""
     if not found:
         return NOT_RUN
-    strict = min(found, key=lambda pair: pair.epsilon)
-    if all(pair.privunit[1] > pair.pdpm[2] for pair in found):
-        return (
-            f"At one true ε PrivUnit is ahead: {percent(strict.privunit[0])} to PDPM's {percent(strict.pdpm[0])} on "
-            f"{dataset_name(strict.dataset)} at {whole_number(strict.epsilon)}"
-        )
+    strict = min(found, key=lambda pair: pair.pdpm.at)
+    if all(outcome(pair.privunit, pair.pdpm, 0.0) is Outcome.ABOVE for pair in found):
+        scores = f"{percent(strict.privunit.mean)} to PDPM's {percent(strict.pdpm.mean)}"
+        where = f"{dataset_name(strict.dataset)} at {whole_number(strict.pdpm.at)}"
+        return f"At one true ε PrivUnit is ahead: {scores} on {where}"
     return "PDPM and PrivUnit at nearly one true ε"
 
 

@@ -12,10 +12,11 @@ from matplotlib.figure import Figure
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.data.catalogue import whole_of
 from tensorldp_papers.plots.axes import SMALLEST_EPSILON, decades, epsilons, shares
+from tensorldp_papers.plots.comparing import NEAR, Point, all_alike, is_ahead, is_behind, points
 from tensorldp_papers.plots.curves import main_setting, most_telling, what_is_drawn, with_lines
 from tensorldp_papers.plots.lines import draw_bound, draw_level, draw_mechanism
 from tensorldp_papers.plots.means import finite, placed, study_rows
-from tensorldp_papers.plots.names import METRICS, dataset_name, in_order
+from tensorldp_papers.plots.names import METRICS, dataset_name, in_order, title_name
 from tensorldp_papers.plots.printed import printed_sentences
 from tensorldp_papers.plots.sheets import TEXT, finish, panels
 from tensorldp_papers.plots.style import INK, look, order
@@ -40,8 +41,9 @@ MATRIX = "Without a subspace to favour, the matrix mechanism is the Gaussian per
 NEUTRAL = "The same runs at the ε that TVG prints and at their true ε"
 TRAINED = r"\bbackbone=\w+_trained"
 WIDEST = 1000.0  # times an epsilon: what was run is two decades apart in places
-ALIKE = 0.06  # of a score that counts as the same
+ALIKE = 0.03  # of a score that counts as the same
 SAME_ERROR = 0.3  # of an error's logarithm: a factor of 2, where errors span decades
+NEAR_ERROR = 1.2  # times a true ε: an error falls with its square
 HIGHEST = 0.995  # where a ceiling stops telling anything
 LEAST = 1e-5  # where the covariance's true axis begins
 
@@ -83,7 +85,7 @@ def draw_tvg(
         here = true[true["dataset"] == dataset]
         for ax, part, words in ((left, nominal[nominal["dataset"] == dataset], "as printed"), (right, here, "true ε")):
             draw_level(ax, part[part["mechanism"] == NO_PRIVACY]["value"], "no privacy")
-            _draw(ax, part, study, names, _on_one_line(here, ALIKE) if ax is right else ())
+            _draw(ax, part, study, names, _on_one_line(here, ALIKE, SMALLEST_EPSILON) if ax is right else ())
             shares(ax, METRICS[str(part["metric"].iloc[0])][0])
             ax.set_title(f"{dataset_name(dataset)}, {words}")
         limit = finite(limits[limits["dataset"] == dataset]).groupby("at")["value"].max()
@@ -128,7 +130,7 @@ def draw_covariance(metrics: pd.DataFrame, *, source: str = "", metric: str = "r
     better = true.assign(value=-np.log10(true["value"]))
     for i, dataset in enumerate(datasets):
         for ax, part, words in zip(axes[2 * i : 2 * i + 2], (nominal, true), ("as printed", "true ε"), strict=True):
-            one = _on_one_line(better[better["dataset"] == dataset], SAME_ERROR, LEAST) if part is true else ()
+            one = _one_error(better[better["dataset"] == dataset]) if part is true else ()
             _draw(ax, part[part["dataset"] == dataset], "tvg_covariance", names, one)
             ax.set_title(f"{dataset_name(dataset)}, {words}")
     notes = [EIGENVALUES[metric], *(what_is_drawn(rows, datasets) if datasets else ()), MATRIX]
@@ -205,91 +207,65 @@ def _first_score(rows: pd.DataFrame, wanted: Sequence[str]) -> pd.DataFrame:
 def _answer(study: str, true: pd.DataFrame) -> str:
     """The title: whether at one true epsilon all score alike, all but one, or one mechanism leads."""
     private = true[true["mechanism"] != NO_PRIVACY]
+    found = _lines(private, SMALLEST_EPSILON)
     names = order(set(private["mechanism"]))
-    if private["seed"].nunique() < 2:
-        return NEUTRAL
-    one = _on_one_line(private, ALIKE)
-    if len(one) == len(names):
+    one = _on_one_line(private, ALIKE, SMALLEST_EPSILON)
+    if one == names:
         return f"At one true ε all mechanisms score alike{_relabelled(private)}"
-    if one:
-        (other,) = set(names) - set(one)
-        where = listed([dataset_name(d) for d in in_order(_below(private, other, ALIKE, SMALLEST_EPSILON))])
-        return f"At one true ε all score alike but {look(other).label}, which scores less on {where}"
     for name in names:
-        if _leads(private, name):
+        if one and name not in one:
+            where = [dataset for dataset, lines in found.items() if name in lines and is_behind(lines, name, ALIKE)]
+            less = listed([title_name(dataset) for dataset in in_order(where)])
+            return f"At one true ε all score alike but {look(name).label}, which scores less on {less}"
+    for name in names:
+        if all(name in lines and is_ahead(lines, name, ALIKE) for lines in found.values()):
             text = TEXTS.get((study, name)) or look(name).label
-            where = listed([dataset_name(d) for d in in_order(private["dataset"])])
-            return f"At one true ε {text} scores highest on {where}"
-    return NEUTRAL
+            return f"At one true ε {text} scores highest on {listed([title_name(d) for d in in_order(found)])}"
+    return f"{NEUTRAL}{_relabelled(private)}"
 
 
 def _covariance_answer(better: pd.DataFrame) -> str:
     """The title: whether at one true epsilon all errors are the same, or all but one."""
+    found = _lines(better, LEAST)
+    one = _one_error(better)
     names = order(set(better["mechanism"]))
-    one = _on_one_line(better, SAME_ERROR, LEAST)
-    if not one or better["seed"].nunique() < 2:
+    if not one:
         return NEUTRAL
     said = listed([look(name).label.split(",")[0] for name in one])
-    others = [look(name).label.split(" ")[0] for name in names if name not in one]
+    more = [n for n in names if any(n in lines and is_behind(lines, n, SAME_ERROR) for lines in found.values())]
+    others = [look(name).label.split(" ")[0] for name in more]
     return f"At one true ε {said} have one error" + (f"; {others[0]}'s is larger" if others else "")
 
 
-def _on_one_line(rows: pd.DataFrame, within: float, least: float = SMALLEST_EPSILON) -> list[str]:
-    """The mechanisms that lie on one rising line in every data set: all, all but one that lies below, or none."""
-    rows = rows[rows["mechanism"] != NO_PRIVACY]
-    names = order(set(rows["mechanism"]))
-    for without in ["", *names]:
-        rest = rows[rows["mechanism"] != without]
-        if _rises(rest, within, least) and (not without or _below(rows, without, within, least)):
-            return [name for name in names if name != without]
-    return []
+def _lines(rows: pd.DataFrame, least: float) -> dict[str, dict[str, list[Point]]]:
+    """By data set and mechanism, the points at this true epsilon or more."""
+    rows = rows[(rows["at"] >= least) & (rows["mechanism"] != NO_PRIVACY)]
+    return {
+        str(dataset): {str(name): points(part) for name, part in here.groupby("mechanism")}
+        for dataset, here in rows.groupby("dataset")
+    }
 
 
-def _means(rows: pd.DataFrame, least: float) -> pd.DataFrame:
-    """Mean values by true epsilon and mechanism, in that order."""
-    rows = finite(rows[rows["at"] >= least])
-    return rows.groupby(["at", "mechanism"])["value"].mean().reset_index()
+def _all_but(found: dict[str, dict[str, list[Point]]], name: str, margin: float, within: float = NEAR) -> bool:
+    """Whether without a mechanism all are alike in every data set, and it is behind in one."""
+    return all(
+        all_alike({key: line for key, line in lines.items() if key != name}, margin, within) for lines in found.values()
+    ) and any(name in lines and is_behind(lines, name, margin) for lines in found.values())
 
 
-def _rises(rows: pd.DataFrame, within: float, least: float) -> bool:
-    """Whether in each data set a larger epsilon never lowers the value by more than this, whichever the mechanism."""
-    for _, here in rows.groupby("dataset"):
-        means = _means(here, least)
-        values = means["value"]
-        if means["mechanism"].nunique() < 2 or values.max() - values.min() < 3 * within:
-            return False
-        if means["mechanism"].value_counts().min() < 2:  # one point of a mechanism says nothing of its line
-            return False
-        if (values.cummax() - values).max() > within:
-            return False
-    return len(rows) > 0
+def _on_one_line(rows: pd.DataFrame, margin: float, least: float, within: float = NEAR) -> list[str]:
+    """The mechanisms that are alike in every data set: all, all but one that is behind, or none."""
+    found = _lines(rows, least)
+    names = order({name for lines in found.values() for name in lines})
+    if found and all(all_alike(lines, margin, within) for lines in found.values()):
+        return names
+    return next(
+        ([n for n in names if n != name] for name in names if found and _all_but(found, name, margin, within)), []
+    )
 
 
-def _below(rows: pd.DataFrame, name: str, within: float, least: float) -> list[str]:
-    """The data sets where a mechanism has clearly less than the others at its epsilons; none if it has more in one."""
-    found = []
-    for dataset, here in rows.groupby("dataset"):
-        means = _means(here, least)
-        own, others = means[means["mechanism"] == name], means[means["mechanism"] != name]
-        lead = own["value"] - np.interp(np.log(own["at"]), np.log(others["at"]), others["value"])
-        if lead.max() > within:
-            return []
-        found += [str(dataset)] if lead.min() < -within else []
-    return found
-
-
-def _leads(rows: pd.DataFrame, name: str) -> bool:
-    """Whether in each data set no other mechanism has more at one epsilon, and most have clearly less."""
-    for _, here in rows.groupby("dataset"):
-        means = _means(here, SMALLEST_EPSILON)
-        own, others = means[means["mechanism"] == name], means[means["mechanism"] != name]
-        others = others[others["at"].between(own["at"].min(), own["at"].max())]
-        if len(own) < 2 or len(others) < 3:
-            return False
-        lead = np.interp(np.log(others["at"]), np.log(own["at"]), own["value"]) - others["value"]
-        if lead.min() < 0 or np.median(lead) < ALIKE / 2:
-            return False
-    return len(rows) > 0
+def _one_error(better: pd.DataFrame) -> list[str]:
+    return _on_one_line(better, SAME_ERROR, LEAST, NEAR_ERROR)
 
 
 def _relabelled(rows: pd.DataFrame) -> str:

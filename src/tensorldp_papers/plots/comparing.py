@@ -1,0 +1,137 @@
+"""What a title may compare: scores at nearly one true epsilon, whose ranges over seeds are apart.
+
+Titles that compare use this alone. What it leaves open has a neutral title.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import combinations
+
+import pandas as pd
+
+NEAR = 3.0  # times a true epsilon: no point further off is compared
+EQUAL = 1.01  # times a true epsilon that counts as no more: calibrated guarantees differ in their last digits
+RANGE_SEEDS = 2  # one seed has no range
+
+
+class Outcome(Enum):
+    """How a first point stands to a second one."""
+
+    ABOVE = "above"
+    BELOW = "below"
+    ALIKE = "alike"
+    OPEN = "open"
+
+
+@dataclass(frozen=True)
+class Point:
+    """A score's mean and range over its seeds, at a true epsilon."""
+
+    at: float
+    mean: float
+    low: float
+    high: float
+    seeds: int
+
+    def reaches(self, least: float) -> bool | None:
+        """Whether the whole range is at or above a threshold, or below it; None where it lies across."""
+        return True if self.low >= least else False if self.high < least else None
+
+
+def points(rows: pd.DataFrame, at: str = "at") -> list[Point]:
+    """The points of one line, by their place; no infinite ones.
+
+    Args:
+        rows: columns `at`, `seed` and `value`.
+        at: the column of true epsilons.
+    """
+    found = []
+    for place, part in rows.groupby(at):
+        if 0.0 < float(place) < math.inf:  # type: ignore[arg-type]
+            low, high = float(part["value"].min()), float(part["value"].max())
+            found.append(Point(float(place), float(part["value"].mean()), low, high, part["seed"].nunique()))  # type: ignore[arg-type]
+    return found
+
+
+def near(first: Point, second: Point, within: float = NEAR) -> bool:
+    """Whether two true epsilons differ by no more than a factor."""
+    return first.at <= within * second.at and second.at <= within * first.at
+
+
+def outcome(first: Point, second: Point, margin: float) -> Outcome:
+    """How two points compare.
+
+    One is above another if it is near, their ranges are apart, and it has no larger epsilon, which alone could explain
+    it. They are alike if they are near, their ranges overlap, and their means differ by no more than a margin.
+    """
+    if not near(first, second) or min(first.seeds, second.seeds) < RANGE_SEEDS:
+        return Outcome.OPEN
+    if first.low > second.high:
+        return Outcome.ABOVE if first.at <= EQUAL * second.at else Outcome.OPEN
+    if first.high < second.low:
+        return Outcome.BELOW if EQUAL * first.at >= second.at else Outcome.OPEN
+    return Outcome.ALIKE if abs(first.mean - second.mean) <= margin else Outcome.OPEN
+
+
+def meetings(first: Sequence[Point], second: Sequence[Point], within: float = NEAR) -> list[tuple[Point, Point]]:
+    """The pairs of near points of two lines in which each is the other's nearest."""
+
+    def nearest(to: Point, among: Sequence[Point]) -> Point:
+        return min(among, key=lambda point: abs(math.log(point.at / to.at)))
+
+    if not first or not second:
+        return []
+    pairs = [(point, nearest(point, second)) for point in first]
+    return [(a, b) for a, b in pairs if near(a, b, within) and nearest(b, first) is a]
+
+
+Lines = dict[str, list[Point]]
+
+
+def all_alike(lines: Lines, margin: float, within: float = NEAR) -> bool:
+    """Whether lines are alike wherever two meet, meet as one group, and span more than three margins where they do.
+
+    Args:
+        lines: by name.
+        margin: of a mean.
+        within: at most `NEAR`; less where scores change much within that.
+    """
+    group, scores = {next(iter(lines), "")}, []
+    pairs = {(a, b): meetings(lines[a], lines[b], within) for a, b in combinations(lines, 2)}
+    for met in pairs.values():
+        if any(outcome(*pair, margin) is not Outcome.ALIKE for pair in met):
+            return False
+        scores += [point.mean for pair in met for point in pair]
+    for _ in lines:
+        group |= {name for pair, met in pairs.items() if met and group & set(pair) for name in pair}
+    return len(group) == len(lines) > 1 and max(scores) - min(scores) > 3 * margin
+
+
+def is_ahead(lines: Lines, name: str, margin: float) -> bool:
+    """Whether a line is above every other one somewhere, and nowhere apart from one that scores more."""
+    met = [meetings(lines[name], other) for key, other in lines.items() if key != name]
+    return bool(met) and all(
+        any(outcome(a, b, margin) is Outcome.ABOVE for a, b in pairs) and not any(a.high < b.low for a, b in pairs)
+        for pairs in met
+    )
+
+
+def is_behind(lines: Lines, name: str, margin: float) -> bool:
+    """Whether a line is below some other one somewhere, and nowhere apart from one that scores less."""
+    met = [pair for key, other in lines.items() if key != name for pair in meetings(lines[name], other)]
+    return any(outcome(a, b, margin) is Outcome.BELOW for a, b in met) and not any(a.low > b.high for a, b in met)
+
+
+def as_well(own: Sequence[Point], other: Sequence[Point], margin: float) -> bool:
+    """Whether a line is nowhere below another by more than a margin, and in half of the meetings within it or above."""
+
+    def is_good(a: Point, b: Point) -> bool:
+        return abs(a.mean - b.mean) <= margin or outcome(a, b, margin) is Outcome.ABOVE
+
+    met = meetings(own, other)
+    bad = [pair for pair in met if not is_good(*pair) and outcome(*pair, margin) is Outcome.BELOW]
+    return bool(met) and not bad and 2 * sum(is_good(*pair) for pair in met) >= len(met)
