@@ -1,6 +1,7 @@
 """Draws have their laws, far out too, and depend on nothing but their seed."""
 
 import math
+import os
 from typing import Any
 
 import numpy as np
@@ -124,10 +125,10 @@ def test_a_seed_on_the_cpu_is_worth_32_bits_as_the_pages_say() -> None:
 def test_every_word_of_an_unpredictable_generator_comes_from_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
     entropy = [np.random.default_rng(0).bytes(n) for n in (8, 4 * 624)]
     given = iter(entropy)
-    monkeypatch.setattr(randomness.os, "urandom", lambda n: next(given)[:n])
+    monkeypatch.setattr(os, "urandom", lambda n: next(given)[:n])
     source = unpredictable_generator()
     assert source.initial_seed() == int.from_bytes(entropy[0], "big")
-    twister = np.random.MT19937()  # another program for the same generator
+    twister = np.random.MT19937(0)  # another program for the same generator
     twister.state = {"bit_generator": "MT19937", "state": {"key": np.frombuffer(entropy[1], np.uint32), "pos": 624}}
     pairs = twister.random_raw(3 * 624).reshape(-1, 2)
     found = torch.empty(len(pairs), dtype=torch.int64).random_(generator=source).numpy()
