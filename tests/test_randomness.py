@@ -2,7 +2,7 @@
 
 import math
 import os
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -12,6 +12,7 @@ from scipy import stats
 from tensorldp import randomness
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
+from tensorldp.privacy import audit
 from tensorldp.randomness import (
     SEGMENT,
     WORDS,
@@ -111,6 +112,8 @@ def test_seeds() -> None:
     assert 0 <= derive_seed("a") < 2**63
     source = generator("numpy")
     assert numpy_generator(source).random() != numpy_generator(source).random()
+    with pytest.raises(InputError, match=r"a number or a text here, got a torch.Generator"):
+        audit(make("laplace", epsilon=1.0, domain=Box(0, 1, (4,))), samples=2000, seed=cast(int, source))
     with pytest.raises(InputError, match=r"torch.Generator"):
         check_generator(np.random.default_rng(0), torch.zeros(1))
 

@@ -36,7 +36,12 @@ def derive_seed(*parts: object) -> int:
     """A 63-bit seed from a tuple such as (study, dataset, mechanism, epsilon, seed, purpose).
 
     A generator on the CPU keeps its low 32 bits, so that two of n streams are the same with a chance of n^2 / 2^33.
+
+    Raises:
+        InputError: if a part is a generator, whose text is an address in memory and nothing random.
     """
+    if any(isinstance(part, torch.Generator) for part in parts):
+        raise InputError("a seed must be a number or a text here, got a torch.Generator")
     text = "\x1f".join(str(part) for part in parts)
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
 
