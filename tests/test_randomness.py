@@ -1,7 +1,8 @@
 """Draws have their laws, far out too, and depend on nothing but their seed."""
 
 import math
-from typing import Any
+import os
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -10,8 +11,11 @@ from scipy import stats
 
 from tensorldp import randomness
 from tensorldp.errors import InputError
+from tensorldp.mechanisms import Box, make
+from tensorldp.privacy import audit
 from tensorldp.randomness import (
     SEGMENT,
+    WORDS,
     add_gaussian,
     add_laplace,
     check_generator,
@@ -22,6 +26,7 @@ from tensorldp.randomness import (
     sparse_positions,
     standard_normal,
     uniform,
+    unpredictable_generator,
 )
 
 RARE = 5e-7  # the chance that a right sampler fails on either side of a bound
@@ -107,8 +112,51 @@ def test_seeds() -> None:
     assert 0 <= derive_seed("a") < 2**63
     source = generator("numpy")
     assert numpy_generator(source).random() != numpy_generator(source).random()
+    with pytest.raises(InputError, match=r"a number or a text here, got a torch.Generator"):
+        audit(make("laplace", epsilon=1.0, domain=Box(0, 1, (4,))), samples=2000, seed=cast(int, source))
     with pytest.raises(InputError, match=r"torch.Generator"):
         check_generator(np.random.default_rng(0), torch.zeros(1))
+
+
+def test_a_seed_on_the_cpu_is_worth_32_bits_as_the_pages_say() -> None:
+    same, another = torch.Generator().manual_seed(5), torch.Generator().manual_seed(5 + (7 << 32))
+    assert torch.equal(same.get_state()[8:], another.get_state()[8:])
+    x = torch.zeros(50)
+    assert torch.equal(add_laplace(x, 1.0, same), add_laplace(x, 1.0, another))
+
+
+def test_every_word_of_an_unpredictable_generator_comes_from_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    entropy = [np.random.default_rng(0).bytes(n) for n in (8, 4 * 624)]
+    given = iter(entropy)
+    monkeypatch.setattr(os, "urandom", lambda n: next(given)[:n])
+    source = unpredictable_generator()
+    assert source.initial_seed() == int.from_bytes(entropy[0], "big")
+    twister = np.random.MT19937(0)  # another program for the same generator
+    twister.state = {"bit_generator": "MT19937", "state": {"key": np.frombuffer(entropy[1], np.uint32), "pos": 624}}
+    pairs = twister.random_raw(3 * 624).reshape(-1, 2)
+    found = torch.empty(len(pairs), dtype=torch.int64).random_(generator=source).numpy()
+    assert np.array_equal(found.astype(np.uint64), (pairs[:, 0] << np.uint64(32) | pairs[:, 1]) % np.uint64(2**63))
+
+
+def test_unpredictable_generators_differ_in_every_word_and_draw_like_others() -> None:
+    first, second = (unpredictable_generator().get_state().view(torch.int64)[WORDS] for _ in range(2))
+    assert int((first == second).sum()) <= 2  # three are equal by chance once in 10^21 times
+    assert int(first.min()) >= 0
+    assert int(first.max()) < 2**32
+    for name in ("laplace", "laplace-secure", "privunit", "k-rr"):
+        m = make(name, epsilon=1.0, domain=Box(0, 1, (64,)))
+        x = torch.zeros(20, 64)
+        released, again = (m.privatize(x, unpredictable_generator()) for _ in range(2))
+        assert not torch.equal(released, again)
+    z = add_gaussian(torch.zeros(200_000), 1.0, unpredictable_generator()).numpy()
+    assert stats.kstest(z, stats.norm.cdf).pvalue > 1e-9
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_an_unpredictable_generator_on_a_device_has_a_seed_of_64_bits() -> None:
+    seeds = {unpredictable_generator("cuda").initial_seed() for _ in range(8)}
+    assert len(seeds) == 8
+    assert max(seeds) > 2**53
 
 
 @each_noise

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -26,23 +27,56 @@ from tensorldp.errors import InputError
 BLOCK = 1 << 16  # elements drawn at once on the CPU: fits the second-level cache
 SEGMENT = 1 << 20  # elements that share a stream on the CPU
 FINE = 2.0**-40  # a draw of 53 bits has too few digits below
+WORDS = slice(3, 627)  # of 8 bytes, in a state of torch's Mersenne Twister: its 624 numbers
 _BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
 _SIGNS = {4: _BITS.astype(np.uint32) << np.uint32(31), 8: _BITS.astype(np.uint64) << np.uint64(63)}  # byte: 8 sign bits
 
 
 def derive_seed(*parts: object) -> int:
-    """A 63-bit seed from a tuple such as (study, dataset, mechanism, epsilon, seed, purpose)."""
+    """A 63-bit seed from a tuple such as (study, dataset, mechanism, epsilon, seed, purpose).
+
+    A generator on the CPU keeps its low 32 bits, so that two of n streams are the same with a chance of n^2 / 2^33.
+
+    Raises:
+        InputError: if a part is a generator, whose text is an address in memory and nothing random.
+    """
+    if any(isinstance(part, torch.Generator) for part in parts):
+        raise InputError("a seed must be a number or a text here, got a torch.Generator")
     text = "\x1f".join(str(part) for part in parts)
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
 
 
 def generator(*parts: object, device: str | torch.device = "cpu") -> torch.Generator:
-    """A torch generator on `device`, seeded from `parts`."""
+    """A torch generator on `device`, seeded from `parts`: for studies, not to protect data (see `derive_seed`)."""
     return torch.Generator(device).manual_seed(derive_seed(*parts))
 
 
+def unpredictable_generator(device: str | torch.device = "cpu") -> torch.Generator:
+    """A torch generator whose state comes from the operating system's entropy: what an owner of data takes.
+
+    PyTorch keeps 32 bits of any seed on the CPU, so that 2^32 trials undo every release of a seeded generator, however
+    its seed was chosen. Here all 19,937 bits of the Mersenne Twister are drawn. A generator on an accelerator has no
+    more state than a seed of 64 bits, which are drawn. Neither is a cryptographic generator.
+    """
+    source = torch.Generator(device).manual_seed(int.from_bytes(os.urandom(8), "big"))
+    if source.device.type == "cpu":
+        state = source.get_state()
+        words = np.frombuffer(os.urandom(4 * (WORDS.stop - WORDS.start)), dtype=np.uint32)
+        state.view(torch.int64)[WORDS] = torch.from_numpy(words.astype(np.int64))
+        source.set_state(state)
+    return source
+
+
+def seed_from(source: torch.Generator) -> int:
+    """A seed made of the next 63 bits of `source`."""
+    return int(torch.empty((), dtype=torch.int64, device=source.device).random_(generator=source))
+
+
 def numpy_generator(source: torch.Generator) -> np.random.Generator:
-    """A NumPy generator seeded by the next 126 bits of `source`, so that successive calls differ."""
+    """A NumPy generator seeded by the next 126 bits of `source`, so that successive calls differ.
+
+    It is no harder to guess than `source`: of a seeded generator on the CPU there are 2^32.
+    """
     return _streams(source)(0)
 
 

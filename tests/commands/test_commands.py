@@ -59,6 +59,19 @@ def test_only_the_registered_class_goes_by_its_bare_name(
     assert said(capsys, "calibrate", target, "--record-epsilon", "1").startswith(f"{called} on ")
 
 
+def test_a_check_with_an_unpredictable_seed_names_it_and_can_be_repeated(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found, seed = [], "unpredictable"
+    for folder in ("first", "second", "third"):
+        arguments = ("--rounds", "1", "--starts", "1", "--samples", "512", "--seed", seed)
+        said(capsys, "check", "laplace", "--epsilon", "1", *arguments, "--out", str(tmp_path / folder))
+        found.append({**json.loads((tmp_path / folder / "verdict.json").read_text()), "seconds": 0})
+        seed = str(found[0]["seed"]) if folder == "first" else "unpredictable"
+    assert found[0]["attempts"][0]["outcome"] == found[1]["attempts"][0]["outcome"]
+    assert found[0]["seed"] == found[1]["seed"] != found[2]["seed"]
+
+
 def test_check_of_an_honest_key_succeeds(capsys: pytest.CaptureFixture[str]) -> None:
     small = ("--epsilon", "1", "--box", "0", "3", "--shape", "1", "--rounds", "1", "--samples", "1000")
     assert "not refuted" in said(capsys, "check", "k-rr", *small)

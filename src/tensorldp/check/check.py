@@ -25,7 +25,7 @@ from tensorldp.check.verdict import Attempt, Finding, Verdict, breach_finding, e
 from tensorldp.domain import DTYPES, Domain
 from tensorldp.errors import InputError, check_flag, check_positive, check_real, check_whole, shown
 from tensorldp.memory import check_memory
-from tensorldp.randomness import generator
+from tensorldp.randomness import generator, seed_from
 
 SHARES = {"search": 0.45, "float32": 0.05, "floating point": 0.2, "declarations": 0.2, "bound": 0.1}  # of the error
 PARTS = 7.0  # of the declarations: two for the curve, one each for density, error, noise, independence, running time
@@ -50,7 +50,7 @@ def check(
     rounds: int | None = None,
     starts: int | None = None,
     confidence: float = 0.95,
-    seed: int = 0,
+    seed: int | torch.Generator = 0,
     floating_point: bool = False,
     timing: bool = False,
     dtype: torch.dtype = torch.float64,
@@ -75,7 +75,7 @@ def check(
             machine.
         starts: the most pairs of records that the searches start from, chosen at random; None for all.
         confidence: the chance, before sampling, that nothing true is called refuted.
-        seed: for pairs and releases.
+        seed: for pairs and releases; a generator draws one, which the verdict names.
         floating_point: whether the claim includes the floats.
         timing: also compare running times, which other programs disturb.
         dtype: the format of the records that are handed out, float64 or float32. Of float32 records a search looks at
@@ -88,6 +88,7 @@ def check(
     Raises:
         InputError: if an argument is out of range, a function has no domain or claim, or the code under test fails.
     """
+    seed = seed_from(seed) if isinstance(seed, torch.Generator) else seed
     minutes = check_positive("minutes of a check", minutes)
     samples = check_whole("samples of a check", samples, low=256)
     rounds = None if rounds is None else check_whole("rounds of a check", rounds, low=1)

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import argparse
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
+
+UNPREDICTABLE = "unpredictable"
 
 
 class Parser(argparse.ArgumentParser):
@@ -16,3 +21,19 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._negative_number_matcher = re.compile(r"-(\.?\d|inf|nan)", re.IGNORECASE)
+
+
+def add_seed_argument(parser: argparse.ArgumentParser) -> None:
+    """The seed of a check."""
+    parser.add_argument(
+        "--seed", type=seed, default=0, help=f"a whole number (default: 0), or {UNPREDICTABLE}: by the system's entropy"
+    )
+
+
+def seed(text: str) -> int | torch.Generator:
+    """What the argument --seed says."""
+    if text != UNPREDICTABLE:
+        return int(text)
+    from tensorldp.randomness import unpredictable_generator
+
+    return unpredictable_generator()

@@ -13,6 +13,7 @@ from tensorldp.check.check import BYTES, check
 from tensorldp.check.search import PATIENCE
 from tensorldp.check.target import is_mechanism
 from tensorldp.check.verdict import verdict_folder, write_verdict
+from tensorldp.commands.arguments import add_seed_argument
 from tensorldp.commands.target import add_target_arguments, called, domain_of, target_of
 from tensorldp.commands.watch import ended_after
 from tensorldp.errors import InputError, check_positive
@@ -31,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rounds", type=int, help="most rounds of the searches, so that the clock need not end them")
     parser.add_argument("--starts", type=int, help="pairs of records to start from, chosen at random (default: all)")
     parser.add_argument("--confidence", type=float, default=0.95, help="confidence of the verdict (default: 0.95)")
-    parser.add_argument("--seed", type=int, default=0)
+    add_seed_argument(parser)
     parser.add_argument("--floating-point", action="store_true", help="the claim includes the floats themselves")
     parser.add_argument(
         "--dtypes", nargs="+", choices=FORMATS, help="formats whose floats are examined (default: float64 and float32)"

@@ -311,6 +311,7 @@ class Mechanism(ABC):
     def privatize(self, x: Tensor, generator: torch.Generator) -> Tensor:
         """One independent release of each record of `x`, of shape (batch, *shape).
 
+        To protect data, take a generator of `tensorldp.randomness.unpredictable_generator`: seeds can be tried out.
         Returns a new tensor of the same shape, dtype and device; `x` is untouched. Memory beyond input and
         output is bounded: records are randomised in blocks.
 

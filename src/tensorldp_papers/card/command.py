@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tensorldp.check.check import check
+from tensorldp.commands.arguments import add_seed_argument
 from tensorldp.commands.check import wall_limit
 from tensorldp.commands.target import add_target_arguments, domain_of, is_registered, target_of
 from tensorldp.commands.watch import ended_after
@@ -49,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--runs", type=Path, default=Path("cards/runs"), help="where runs of tasks are kept for other cards"
     )
-    parser.add_argument("--seed", type=int, default=0)
+    add_seed_argument(parser)
     parser.add_argument(
         "--out",
         type=Path,
