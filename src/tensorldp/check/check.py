@@ -263,9 +263,7 @@ class _Check:
         trials = min(trials, max(64, BOUNDED // self.target.size))
         tried = self.budget.spent
         search.settle(trail, event, PILOT)
-        pace = (
-            self.budget.spent - tried
-        ) / PILOT  # seconds for a release of each record
+        pace = (self.budget.spent - tried) / PILOT  # seconds for a release of each record
         left = max(0.0, self.budget.seconds - self.budget.spent) / 2.0  # half of the time, for what comes after too
         trials = min(trials, max(PILOT, int(left / pace) if pace > 0.0 else trials))
         hits, others = search.settle(trail, event, trials)
