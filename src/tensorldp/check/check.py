@@ -29,6 +29,7 @@ from tensorldp.randomness import generator, seed_from
 
 SHARES = {"search": 0.45, "float32": 0.05, "floating point": 0.2, "declarations": 0.2, "bound": 0.1}  # of the error
 PARTS = 7.0  # of the declarations: two for the curve, one each for density, error, noise, independence, running time
+PILOT = 64  # releases of each record by which the time of one is measured, and the fewest for a lower bound
 DRAWS = 100  # elements of noise that are examined, for each of `samples`
 TIMES = {"search": 0.7, "float32": 0.1, "floating point": 0.5, "declarations": 0.5}  # of what is left when each starts
 ROUNDS = 3  # of the search before it looks at float32 records, and with these: they are for what float64 does not have
@@ -189,7 +190,7 @@ class _Check:
 
     def _time_left(self, name: str) -> bool:
         if self.budget.over:
-            self.attempts.append(Attempt(name, 0.0, 0, 0.0, f"not tried: {name}, as the time was up"))
+            self.attempts.append(Attempt(name, 0.0, 0, 0.0, "not tried: the time was up"))
         return not self.budget.over
 
     def _note(self, name: str, share: float, samples: int, start: float, outcome: str) -> None:
@@ -261,8 +262,11 @@ class _Check:
             trail, event, _ = max(events, key=lambda item: item[2])
         trials = min(50_000 if trail.observer.fast else 1000, max(500, 2 * trail.samples))
         trials = min(trials, max(64, BOUNDED // self.target.size))
-        pace = search.budget.spent / search.budget.drawn  # seconds for a release of each record
-        trials = min(trials, max(64, int((self.budget.seconds - self.budget.spent) / 2.0 / pace)))
+        tried = self.budget.spent
+        search.settle(trail, event, PILOT)
+        pace = (self.budget.spent - tried) / PILOT  # seconds for a release of each record
+        left = max(0.0, self.budget.seconds - self.budget.spent) / 2.0  # half of the time, for what comes after too
+        trials = min(trials, max(PILOT, int(left / pace) if pace > 0.0 else trials))
         hits, others = search.settle(trail, event, trials)
         bound = epsilon_bound(hits, others, trials, error, event.delta)
         if breach is not None:

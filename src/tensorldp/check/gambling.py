@@ -88,14 +88,18 @@ Stages = tuple[tuple[int, int], ...]
 
 
 @lru_cache(maxsize=64)
-def reach(pair: str, stages: Stages, points: tuple[tuple[float, float], ...], goal: float) -> Reach:
+def reach(pair: str, views: tuple[Stages, ...], points: tuple[tuple[float, float], ...], goal: float) -> Reach:
     """What the gambler finds of simulated events, with the looks and the goal that a search had.
 
-    The event is the one that stands out in each look, as in a search that no other event leads astray.
+    The event is the one that stands out in each look, as in a search that no other event leads astray. Of several views
+    of the pair the best one counts.
     """
-    coin = _least(lambda x: (float(expit(x)), float(expit(-x))), 0.0, LARGEST, stages, points, goal)
-    rare = _least(lambda x: (math.exp(x), 0.0), math.log(1e-9), 0.0, stages, points, goal)
-    return Reach(pair, coin, None if rare is None else math.exp(rare))
+    coins, rare = [], []
+    for stages in views:
+        coins.append(_least(lambda x: (float(expit(x)), float(expit(-x))), 0.0, LARGEST, stages, points, goal))
+        rare.append(_least(lambda x: (math.exp(x), 0.0), math.log(1e-9), 0.0, stages, points, goal))
+    sizes = [min((size for size in found if size is not None), default=None) for found in (coins, rare)]
+    return Reach(pair, sizes[0], None if sizes[1] is None else math.exp(sizes[1]))
 
 
 def _least(

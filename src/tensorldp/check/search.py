@@ -166,8 +166,12 @@ class Search:
         # a draw shared by a batch fools the fast observer
         self.trails.sort(key=lambda trail: trail.observer.fast != huge)
         self.waiting = list(self.trails)
-        self.first = next(trail for trail in self.trails if trail.observer.fast)  # kept in all rounds
-        self.looks: list[tuple[int, int]] = []  # at it: releases that chose an event, and all that were drawn by then
+        own = [trail for trail in self.trails if not trail.observer.local]
+        fast, slow = ([trail for trail in own if trail.observer.fast == kind][:1] for kind in (True, False))
+        self.first = fast[0]
+        self.firsts = (*fast, *slow)  # the first pair in the two kinds of views, kept in all rounds
+        self.looks: list[tuple[Trail, int, dict[bool, int]]] = []  # at these: what chose an event, and `drawn` by then
+        self.drawn = {True: 0, False: 0}  # releases of each record, by whether many were released at once
 
     def _turns(self, index: int, pair: Pair) -> bool:
         """Whether x' is the known record beside which either is seen: by turns, or by their sizes about the centre."""
@@ -177,9 +181,23 @@ class Search:
         return sizes[0] > sizes[1] if pair.name == SMALLER else sizes[0] < sizes[1]
 
     @property
-    def stages(self) -> Stages:
-        """The looks at the first pair, and how many blocks could be bet on after each: as many as were drawn since."""
-        return tuple((chose, self.budget.drawn - drawn) for chose, drawn in self.looks)
+    def stages(self) -> tuple[Stages, ...]:
+        """The looks at the first pair, and the blocks that could be bet on after each: as many as were drawn since.
+
+        Where each takes calls of its own, those that were drawn in batches do not count.
+        """
+        since = [
+            (trail, chose, {fast: self.drawn[fast] - drawn[fast] for fast in drawn})
+            for trail, chose, drawn in self.looks
+        ]
+        return tuple(
+            tuple(
+                (chose, more[False] + (more[True] if first.observer.fast else 0))
+                for trail, chose, more in since
+                if trail is first
+            )
+            for first in self.firsts
+        )
 
     @property
     def capital(self) -> float:
@@ -253,6 +271,7 @@ class Search:
         """Fresh observations of either record, or one statistic of each."""
         self.draws += 1
         self.budget.drawn += count
+        self.drawn[trail.observer.fast] += count
         observer = trail.observer
         sides: tuple[list[Observations], list[Observations]] = ([], [])
         for both in observer.observe(self.target, trail.pair, count, self.seed, observer.name, self.draws):
@@ -270,8 +289,8 @@ class Search:
         trail.mine = mine if trail.mine is None else np.concatenate((trail.mine, mine))
         trail.other = other if trail.other is None else np.concatenate((trail.other, other))
         half = _learning(size)
-        if trail is self.first:
-            self.looks.append((size - half, self.budget.drawn))
+        if any(trail is first for first in self.firsts):
+            self.looks.append((trail, size - half, dict(self.drawn)))
         scene = self._scene(trail)
         trail.statistics = {}
         # a release that is not finite is an outcome like any other, but no statistic can work with it

@@ -323,12 +323,12 @@ def test_first_calls_are_repeated_by_copies_that_share_a_random_state_or_it_is_s
 
 
 def test_a_check_says_that_time_ended_before_there_was_a_bound(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A clock that stands still but for the calls of what is checked, a second each."""
+    """A clock that stands still but for the calls of what is checked."""
     clock = [0.0]
     monkeypatch.setattr(time, "process_time", lambda: clock[0])
 
     def slow(x: Tensor, generator: torch.Generator) -> Tensor:
-        clock[0] += 0.1
+        clock[0] += 0.2
         return torch.zeros_like(x)
 
     found = check(slow, domain=BOX, claim_epsilon=1.0, minutes=0.2)

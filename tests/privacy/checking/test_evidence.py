@@ -153,11 +153,12 @@ def test_lies_of_the_size_that_a_search_states_are_found_by_searches_like_it() -
 
 def test_more_releases_find_less_and_none_find_nothing() -> None:
     looks = ((200, 10**6), (800, 10**6), (3200, 10**6))
-    found = [reach("ends", looks[:count], ((1.0, 0.0),), 6.0) for count in range(4)]
+    found = [reach("ends", (looks[:count],), ((1.0, 0.0),), 6.0) for count in range(4)]
     sizes = [(one.epsilon or math.inf, one.probability or math.inf) for one in found]
     assert sizes[0] == (math.inf, math.inf)
     assert all(more < less for both in itertools.pairwise(sizes) for less, more in zip(*both, strict=True))
-    assert reach("ends", ((200, 0),), ((1.0, 0.0),), 6.0) == reach("ends", (), ((1.0, 0.0),), 6.0)
+    assert reach("ends", (((200, 0),),), ((1.0, 0.0),), 6.0) == reach("ends", (), ((1.0, 0.0),), 6.0)
+    assert reach("ends", (looks[:1], looks), ((1.0, 0.0),), 6.0) == found[3]
 
 
 def test_a_fit_finds_the_corners_that_move_releases_farthest() -> None:
