@@ -71,8 +71,15 @@ class Task:
 
 
 def read_tasks(path: Path) -> list[Task]:
-    """The cells of a batch, as the plan has written them."""
-    return [_task(raw) for raw in read_json(path)["cells"]]
+    """The cells of a batch, as the plan has written them.
+
+    Raises:
+        InputError: if the file is missing or damaged, or is not the one of its name.
+    """
+    content = read_json(path)
+    if digest(json.dumps(content, sort_keys=True)) != path.stem:
+        raise InputError(f"the file {path} is not the batch that its name says: delete it and run again")
+    return [_task(raw) for raw in content["cells"]]
 
 
 def _task(raw: Mapping[str, Any]) -> Task:
