@@ -212,7 +212,7 @@ def test_tasks_of_an_array_that_was_refused_tell_the_words_of_sbatch_and_groups_
     refused = "SLURM sbatch failed for array job submission (tasks 1-2). The error message was 'Invalid account'.\n"
     report(witness, "", refused)
     failed(witness, message="Part of failed array sbatch submission (tasks 1-2); see log for details.")
-    info = {"rule_name": "perturb", "output": ["r"], "log": [job("error: own words\n")], "jobid": 5}
+    info: dict[str, Any] = {"rule_name": "perturb", "output": ["r"], "log": [job("error: own words\n")], "jobid": 5}
     report(witness, "group_error", job_error_info=[info], aux_logs=[Path("none.log")])
     failed(witness, **{**info, "indent": True})
     assert witness.last_words(STARTED).splitlines()[-2:] == [

@@ -107,7 +107,7 @@ def test_a_notebook_without_a_kernel_is_run_and_one_that_leaves_early_fails(
     inner = tmp_path / "run"
     inner.mkdir()
     (inner / "n.ipynb").write_text(json.dumps(notebook(SETS, *([cell(code)] if code else []), WRITES)))
-    command = [sys.executable, SCRIPT, "n.ipynb", "out.ipynb", "-p", "metrics", "m", "-p", "folder", "figures"]
+    command = [sys.executable, str(SCRIPT), "n.ipynb", "out.ipynb", "-p", "metrics", "m", "-p", "folder", "figures"]
     done = subprocess.run(command, cwd=inner, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == int(bool(told)), done.stderr
     assert told in done.stderr

@@ -461,7 +461,11 @@ def test_a_batch_is_read_as_it_was_written_and_its_name_follows_its_content(data
     path = results.write_batch(tmp_path, [{**raw, "trainer": trainer}])
     assert results.read_tasks(path) == [task(sharing("idn", "10"), data, task(sharing("none", "inf"), data, code="t"))]
     assert results.write_batch(tmp_path, [{**raw, "trainer": trainer}]) == path
-    assert results.write_batch(tmp_path, [raw]) != path
+    other = results.write_batch(tmp_path, [raw])
+    assert other != path
+    shutil.copy(path, other)
+    with pytest.raises(InputError, match="is not the batch that its name says: delete it and run again"):
+        results.read_tasks(other)
 
 
 def test_a_batch_with_nothing_to_do_does_not_import_torch(run: Run, data: Path) -> None:

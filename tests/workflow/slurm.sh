@@ -57,7 +57,9 @@ DefMemPerCPU=500
 GresTypes=gpu
 # no data base: squeue answers for jobs that ended up to MinJobAge seconds ago
 AccountingStorageType=accounting_storage/none
-JobAcctGatherType=jobacct_gather/none
+JobAcctGatherType=jobacct_gather/linux
+JobAcctGatherFrequency=task=2
+JobAcctGatherParams=OverMemoryKill
 MinJobAge=600
 # jobs start at once, and what can never start is refused
 EnforcePartLimits=ALL

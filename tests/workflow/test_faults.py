@@ -86,7 +86,7 @@ LINEAR = "tldp_type2/digits/backbone=tanh_cnn+model=linear/tldp-g/epsilon~1"
 STUDY = "results/studies/tldp_type2/metrics.parquet"
 
 
-def test_deleted_and_damaged_files_are_named_and_what_they_held_is_computed_again_alone(
+def test_deleted_damaged_and_exchanged_files_are_computed_again_alone_and_data_are_named(
     everything: Project, tmp_path: Path
 ) -> None:
     project = copy_of(everything, tmp_path / "copy")
@@ -103,12 +103,14 @@ def test_deleted_and_damaged_files_are_named_and_what_they_held_is_computed_agai
     features.unlink()
     damaged = next(name for name in before if name.startswith(f"{LINEAR}/seed~0"))
     (cells / damaged).write_text("{")
-    errors, _ = project.failed("--", STUDY)
-    assert set(errors) == {f"error: the file results/cells/{damaged} is not valid JSON: delete it and run again"}
-    (cells / damaged).unlink()
+    swapped = [name for name in before if name.startswith("tldp_type1/digits/") and "/guarantee." in name][:2]
+    contents = [(cells / name).read_text() for name in swapped]
+    for name, text in zip(swapped, reversed(contents), strict=True):
+        (cells / name).write_text(text)
+    (project.folder / STUDY).write_bytes(b"")
     project.ran("--", METRICS, "results/standing.csv")
     after = project.stored()
-    assert {name for name in after if after[name] != before.get(name)} == {gone, damaged}
+    assert {name for name in after if after[name] != before.get(name)} == {gone, damaged, *swapped}
     assert project.tables() == everything.tables()
     assert not project.leftovers()
 

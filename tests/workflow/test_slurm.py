@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -219,3 +220,33 @@ def test_jobs_survive_the_death_of_the_node_daemon(submitted: tuple[Project, str
     assert text.count("has been submitted") == 1
     assert queue("jobid,state")[0] == [job, "COMPLETED"]
     assert (project.folder / target).exists()
+
+
+@pytest.mark.parametrize(
+    ("memory", "told"),
+    [
+        (
+            60,
+            r"ran out of memory, as SLURM says of job \d+: .*exceeded memory limit.*; give it more than 60 MB, as in "
+            r"--set-resources prepare:mem_mb=120 or under set-resources in the profile$",
+        ),
+        (
+            6_000_000,
+            r"was refused by SLURM: .*Requested node configuration is not available \(it asks for mem_mb=6000000, "
+            r"runtime=60\); lower that with --set-resources",
+        ),
+    ],
+)
+def test_what_slurm_ends_or_refuses_is_the_last_word_of_a_quiet_run(
+    cluster: Path, memory: int, told: str, tmp_path: Path
+) -> None:
+    project, target = make_project(tmp_path / "project"), "resources/datasets/digits/digest.json"
+    project.configure(**FIRST)
+    asked = ("--retries", "0", "--quiet", "rules", "--set-resources", f"prepare:mem_mb={memory}")
+    run = start(project, *asked, "--", target)
+    text = run.communicate(timeout=HANGS + 30)[0]
+    assert run.returncode == 1, text[-6000:]
+    last = [line for line in text.splitlines() if line][-1]
+    assert re.match(rf"error: the job prepare for resources/datasets/digits/train\.safetensors {told}", last), text[
+        -6000:
+    ]

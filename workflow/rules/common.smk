@@ -2,7 +2,6 @@ import atexit
 import csv
 import difflib
 import json
-import logging
 import os
 import re
 import shlex
@@ -58,7 +57,7 @@ GPU = environment.gpu_slots()
 
 WITNESS = Witness()
 if workflow.is_main_process:
-    logging.getLogger("snakemake.logging").addHandler(WITNESS)
+    WITNESS.attach()
     print(*slurm.altered(slurm.typed(sys.argv)), sep="\n", end="", file=sys.stderr)
 
 AT_WORK = at_work.hold() if workflow.is_main_process else None

@@ -8,6 +8,7 @@ from pathlib import Path
 from tensorldp.files import sha256, write_json
 from tensorldp_papers.data.prepare import prepare
 from tensorldp_papers.run.cli import parser, run
+from tensorldp_papers.run.sealed import seal_file
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -17,6 +18,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--out", type=Path, required=True, help="folder to write")
     args = arg.parse_args(arguments)
     print(f"{args.dataset}: {prepare(args.dataset, args.source, args.out)}")
+    for path in set(args.out.glob("*.safetensors")) - {
+        args.out / f"{split}.safetensors" for split in ("train", "test")
+    }:
+        seal_file(path)
     write_json(
         args.out / "digest.json", {split: sha256(args.out / f"{split}.safetensors") for split in ("train", "test")}
     )

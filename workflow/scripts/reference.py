@@ -16,6 +16,7 @@ from tensorldp_papers.claims.kept import decide_again
 from tensorldp_papers.kept.merge import merge_run, summarise
 from tensorldp_papers.kept.provenance import CLAIMS
 from tensorldp_papers.run.cli import parser, run
+from tensorldp_papers.run.table import read_table
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -32,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"kept of {results}: {', '.join(kept) or 'nothing, larger runs are there already'}")
         earlier.append(results / CLAIMS)
     summarise(args.reference)
-    tables = [pd.read_csv(path) for path in earlier if path.exists()]
+    tables = [read_table(path) for path in earlier if path.exists()]
     claims = decide_again(args.reference, pd.concat(tables, ignore_index=True) if tables else None)
     write_text(args.reference / CLAIMS, claims.to_csv(index=False))
 

@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 
 from tensorldp.errors import InputError
-from tensorldp.files import read_arrays
 from tensorldp_papers.data.catalogue import whole_of
 from tensorldp_papers.papers.tldp.settings import LearningFactors
 from tensorldp_papers.run.cell import AnyCell, epsilon_text, variant_factors
 from tensorldp_papers.run.grid import Plan
+from tensorldp_papers.run.sealed import read_prepared
 from tensorldp_papers.run.table import read_rows, read_table
 
 CellKey = tuple[str, str, str, str, str]
@@ -229,7 +229,7 @@ class Evidence:
         path = self.datasets / dataset / f"{split}.safetensors"
         if not path.exists():
             raise NotRun(f"needs the prepared data set {dataset}")
-        return len(read_arrays(path)[0]["y"])
+        return len(read_prepared(path)[0]["y"])
 
     def feature_range(self, study: str) -> tuple[float, float, float]:
         """The smallest and largest extracted feature of a study, and the share that equals -1 or 1.
@@ -251,7 +251,7 @@ class Evidence:
             path = self.results / "features" / dataset / backbone / "train.safetensors"
             if not path.exists():
                 raise NotRun(f"needs the features in {path.relative_to(self.results)}")
-            x = read_arrays(path)[0]["x"]
+            x = read_prepared(path)[0]["x"]
             low, high = min(low, float(x.min())), max(high, float(x.max()))
             equal.append(float((np.abs(x) == 1).mean()))
             self.used.append(f"results/features/{dataset}/{backbone}/train.safetensors")

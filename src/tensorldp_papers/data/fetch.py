@@ -252,6 +252,10 @@ def get_weights_file(source: Path) -> Path:
             f"the folder {folder} holds no pretrained weights: download "
             f"{' or '.join(catalogue.weights_names())} into it"
         )
+    if sha256(path) != found.files[0].sha256:
+        raise InputError(
+            f"the file {path} is not the one that was downloaded: delete the folder {folder} and run again"
+        )
     return path
 
 

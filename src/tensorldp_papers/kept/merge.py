@@ -119,8 +119,8 @@ def _origins_of_run(results: Path, metrics: pd.DataFrame) -> pd.DataFrame:
     lists = [cells for path in manifests for cells in read_manifests([path]).items()]
     listed = [(cell, *part) for cell, parts in lists for part in parts.items()]
     found: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for cell, part, key in dict.fromkeys(listed):
-        row = provenance.read_result(store, store.path(cell, part, key))
+    for place in dict.fromkeys(listed):
+        row = provenance.read_result(store, store.path(*place))
         found.setdefault(tuple(row[name] for name in SEEDED), []).append(row)
     made = []
     for name, part in metrics.groupby(SEEDED, observed=True):

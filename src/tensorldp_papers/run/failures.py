@@ -84,6 +84,10 @@ class Witness(logging.Handler):
         self._resources: dict[Any, Mapping[str, Any]] = {}
         self._array = ""
 
+    def attach(self) -> None:
+        """Hear what this process's Snakemake reports, as its logger plugins do."""
+        logging.getLogger("snakemake.logging").addHandler(self)
+
     def emit(self, record: logging.LogRecord) -> None:
         """Note what Snakemake reports."""
         event, said = str(getattr(record, "event", "") or ""), vars(record)

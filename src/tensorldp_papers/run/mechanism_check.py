@@ -68,8 +68,8 @@ def read_verdict(path: Path) -> dict[str, Any]:
 
 def summary(verdicts: Sequence[Path]) -> str:
     """A page with a row for each verdict.json, the refuted ones first, that links to their pages beside them."""
-    found = [(path.parent.name, read_verdict(path)) for path in verdicts]
-    read = sorted(found, key=lambda item: not item[1]["refuted"])
+    named = [(path.parent.name, read_verdict(path)) for path in verdicts]
+    read = sorted(named, key=lambda item: not item[1]["refuted"])
     rows = []
     for name, found in read:
         word = "refuted" if found["refuted"] else "not refuted" if found["tried"] else "not checked"

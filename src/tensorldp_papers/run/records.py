@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tensorldp.errors import InputError
-from tensorldp.files import read_arrays, read_json, sha256
 from tensorldp.mechanisms import Box
 from tensorldp_papers.nets import Task
+from tensorldp_papers.run.sealed import read_prepared
 
 
 @dataclass(frozen=True)
@@ -79,10 +79,7 @@ def read_records(path: Path) -> Records:
     Raises:
         InputError: if the file is missing, damaged or lacks what a split needs.
     """
-    arrays, metadata = read_arrays(path)
-    digest = path.with_name("digest.json")
-    if digest.exists() and read_json(digest).get(path.stem) != sha256(path):
-        raise InputError(f"the file {path} is not the one that {digest} was made with: delete it and run again")
+    arrays, metadata = read_prepared(path)
     words = path.with_name("embedding.safetensors")
     try:
         return Records(
@@ -94,7 +91,7 @@ def read_records(path: Path) -> Records:
             float(metadata["high"]),
             metadata["kind"],
             int(metadata.get("vocabulary", 0)),
-            torch.from_numpy(read_arrays(words)[0]["weight"]) if words.exists() else None,
+            torch.from_numpy(read_prepared(words)[0]["weight"]) if words.exists() else None,
         )
     except (KeyError, ValueError) as error:
         raise InputError(f"the file {path} is not a prepared split ({error}): delete it and run again") from None
@@ -107,7 +104,7 @@ def read_public_words(path: Path) -> Records:
     """
     records, own = read_records(path), path.with_name(f"{path.stem}_public_words.safetensors")
     if own.exists():
-        return replace(records, x=torch.from_numpy(read_arrays(own)[0]["weight"]))
+        return replace(records, x=torch.from_numpy(read_prepared(own)[0]["weight"]))
     if records.kind == "text" and records.embedding is None:
         raise InputError(
             f"the words of {path} have indices that private texts influence, and {own.name} is not beside it: "
@@ -118,7 +115,7 @@ def read_public_words(path: Path) -> Records:
 
 def read_signs(data: Path) -> NDArray[np.int8]:
     """1 for words of praise and -1 for words of blame, by the word indices of `read_public_words`."""
-    return read_arrays(data / "public_polarity.safetensors")[0]["weight"].astype(np.int8)
+    return read_prepared(data / "public_polarity.safetensors")[0]["weight"].astype(np.int8)
 
 
 def model_inputs(x: Tensor, kind: str) -> Tensor:

@@ -131,3 +131,18 @@ def check_file(path: Path) -> None:
     """Refuse a file that was sealed and is not as it was then; errors as of `read_sealed`."""
     if path.exists() and not file_fits(path, sealed=False):
         raise _refusal(path)
+
+
+def read_prepared(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
+    """The arrays and metadata of a file of a prepared data set, of features or of representations.
+
+    Raises:
+        InputError: if the file is missing or damaged, or is not the one that was made there.
+    """
+    arrays, metadata = read_arrays(path)
+    digest = path.with_name("digest.json")
+    noted = read_json(digest) if digest.exists() else {}
+    if noted and path.stem in {*noted, "train", "test"} and noted.get(path.stem) != sha256(path):
+        raise InputError(f"the file {path} is not the one that {digest} was made with: delete it and run again")
+    check_file(path)  # files without a digest there have a seal
+    return arrays, metadata

@@ -71,8 +71,15 @@ class Task:
 
 
 def read_tasks(path: Path) -> list[Task]:
-    """The cells of a batch, as the plan has written them."""
-    return [_task(raw) for raw in read_json(path)["cells"]]
+    """The cells of a batch, as the plan has written them.
+
+    Raises:
+        InputError: if the file is missing or damaged, or is not the one of its name.
+    """
+    content = read_json(path)
+    if digest(json.dumps(content, sort_keys=True)) != path.stem:
+        raise InputError(f"the file {path} is not the batch that its name says: delete it and run again")
+    return [_task(raw) for raw in content["cells"]]
 
 
 def _task(raw: Mapping[str, Any]) -> Task:
@@ -150,7 +157,7 @@ class Store:
         Args:
             manifest: which results.
             since: of those that nothing has touched since then, it is enough that they are there: of a grid of 100,000
-                cells, reading all takes minutes.
+                cells, reading all takes half a minute.
         """
         paths = (self.path(cell, part, key) for cell, parts in manifest.items() for part, key in parts.items())
         return all(path.exists() and (path.stat().st_ctime < since or fits(path, self.place(path))) for path in paths)

@@ -14,7 +14,6 @@ from torch import Tensor
 
 from tensorldp.calibration import calibrate
 from tensorldp.errors import InputError
-from tensorldp.files import read_arrays
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp.mechanisms import Ball, Box, Mechanism, make
 from tensorldp.mechanisms.latent import Latent
@@ -24,6 +23,7 @@ from tensorldp_papers.public.dimension import DIMENSIONS, Plan, PublicTask, choo
 from tensorldp_papers.public.imagenet_classes import PUBLIC_IMAGES
 from tensorldp_papers.public.projection import WIDEST, Projection, principal
 from tensorldp_papers.run.records import read_records
+from tensorldp_papers.run.sealed import read_prepared
 
 EXPONENTS = (0.0, 0.25, 0.5)
 RIDGES = (0.3, 1.0, 3.0, math.inf)
@@ -61,7 +61,7 @@ class Public:
 @lru_cache(maxsize=2)
 def read_public(data: Path) -> Public:
     """The public records beside a represented data set."""
-    arrays, _ = read_arrays(data / "public.safetensors")
+    arrays, _ = read_prepared(data / "public.safetensors")
     return Public({name: torch.from_numpy(array) for name, array in arrays.items()})
 
 
