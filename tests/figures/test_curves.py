@@ -51,6 +51,18 @@ def test_the_title_says_what_the_numbers_support(tldp: float, factor: float, ans
     assert title(draw_study(pd.concat([own, table(GRID[1:])]), **TLDP)) == answer
 
 
+def test_the_title_says_on_which_data_sets_each_mechanism_does_as_well() -> None:
+    def on(dataset: str, laplace: float, privunit: float) -> pd.DataFrame:
+        values = {"tldp-l": 0.5, "laplace": laplace, "privunit": privunit}
+        return pd.concat([table([(name, (1.0, 5.0), 1.0)], value=v, dataset=dataset) for name, v in values.items()])
+
+    both = pd.concat([on("digits", 0.5, 0.5), on("mnist", 0.5, 0.8)])
+    alike = "TLDP's lead is a relabelled axis: at one true ε"
+    assert title(draw_study(both, **TLDP)) == f"{alike} Laplace and PrivUnit do as well"
+    apart = pd.concat([on("digits", 0.5, 0.2), on("mnist", 0.2, 0.5)])
+    assert title(draw_study(apart, **TLDP)) == f"{alike} Laplace does as well on digits, PrivUnit on MNIST"
+
+
 def test_five_mechanisms_tell_most_and_the_appendix_has_all_by_family() -> None:
     names = {n for n in MECHANISMS.names() if n not in (NO_PRIVACY, "k-rr", "k-rr-secure")}
     runs = table([(name, (1.0, 5.0), 1.0) for name in names])
