@@ -11,6 +11,7 @@ from made_up import GRID, lines, points, rows, said, table, title, words
 
 from tensorldp.errors import InputError
 from tensorldp.mechanism_table import MECHANISMS, NO_PRIVACY
+from tensorldp.mechanisms.pldp_fl import PdpmCurve
 from tensorldp_papers.papers.tvg.figures import draw_tvg
 from tensorldp_papers.plots.curves import by_family, draw_every_mechanism, draw_study, main_setting, with_lines
 from tensorldp_papers.plots.epsilon_you_get import draw_epsilons, epsilons, sentence
@@ -48,6 +49,18 @@ def test_the_printed_axis_says_what_tldps_covers_only_where_tldp_is_drawn() -> N
 def test_the_title_says_what_the_numbers_support(tldp: float, factor: float, answer: str) -> None:
     own = table([("tldp-l", (1.0, 5.0), factor)], value=tldp)
     assert title(draw_study(pd.concat([own, table(GRID[1:])]), **TLDP)) == answer
+
+
+def test_the_title_says_on_which_data_sets_each_mechanism_does_as_well() -> None:
+    def on(dataset: str, laplace: float, privunit: float) -> pd.DataFrame:
+        values = {"tldp-l": 0.5, "laplace": laplace, "privunit": privunit}
+        return pd.concat([table([(name, (1.0, 5.0), 1.0)], value=v, dataset=dataset) for name, v in values.items()])
+
+    both = pd.concat([on("digits", 0.5, 0.5), on("mnist", 0.5, 0.8)])
+    alike = "TLDP's lead is a relabelled axis: at one true ε"
+    assert title(draw_study(both, **TLDP)) == f"{alike} Laplace and PrivUnit do as well"
+    apart = pd.concat([on("digits", 0.5, 0.2), on("mnist", 0.2, 0.5)])
+    assert title(draw_study(apart, **TLDP)) == f"{alike} Laplace does as well on digits, PrivUnit on MNIST"
 
 
 def test_five_mechanisms_tell_most_and_the_appendix_has_all_by_family() -> None:
@@ -129,7 +142,29 @@ def test_each_mechanism_has_the_best_setting_at_the_epsilon_that_its_paper_print
     assert len(found) == 4
     told = words(draw_epsilons(epsilons(metrics)))
     assert told.count("as printed") == 1
-    assert {"382", "≤ 90,000", "2,782", "1,000,000", "96 %", "90 %", "80 %", "93 %"} <= set(told)
+    assert {"382", "◇ ≤ 90,000", "2,782", "1,000,000", "96 %", "90 %", "80 %", "93 %"} <= set(told)
+
+
+def test_a_bound_is_hollow_unless_it_is_proved_and_is_that_of_the_largest_client(metrics: pd.DataFrame) -> None:
+    curve = PdpmCurve(1.0, 2000)
+    pdpm = metrics["mechanism"] == "pdpm"
+    values = {"guarantee_epsilon": curve.epsilon(1e-5), "guarantee_pure_epsilon": curve.pure_epsilon}
+    own = metrics.assign(**{key: metrics[key].mask(pdpm, value) for key, value in values.items()})
+    clients = own[pdpm & own["variant"].str.contains("eps=e3")]
+    clients = pd.concat([clients.assign(metric="client_epsilon", client=client) for client in (0, 1, 2)])
+    for least, written in ((1.0, "≤ "), (0.9, "◇ ≤ ")):
+        found = pd.concat(
+            [
+                own.assign(
+                    guarantee_epsilon=own["guarantee_epsilon"].where(~pdpm, least * values["guarantee_epsilon"])
+                ),
+                clients,
+            ]
+        )
+        told = words(draw_epsilons(epsilons(found)))
+        assert f"{written}{least * values['guarantee_epsilon']:.0f}" in told
+        assert "PLDP-FL's ε is the largest of 1 seed × 3 clients." in " ".join(told)
+        assert ("not proved" in " ".join(told)) == (least < 1.0)
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,9 @@ from tensorldp.check.verdict import Verdict
 from tensorldp_papers.card.label import Line
 from tensorldp_papers.card.leaks import PEOPLE, Leak
 from tensorldp_papers.card.price import Price
-from tensorldp_papers.card.tasks import FEATURES, IMAGES, STUDY, Score
+from tensorldp_papers.card.tasks import FEATURES, IMAGES, SEEDS, STUDY, Score
 from tensorldp_papers.claims.fairness import at_chance
+from tensorldp_papers.plots.comparing import Outcome, Point, outcome
 from tensorldp_papers.plots.names import dataset_name
 from tensorldp_papers.plots.words import short_number
 
@@ -144,9 +145,14 @@ class Card:
         if beside is None or self.key == beside.mechanism:
             return text
         chance = at_chance(STUDY, score.dataset)
-        if abs(beside.mean - score.mean) <= SAME or max(beside.mean, score.mean) <= chance:
+        both = max(beside.mean, score.mean) <= chance
+        if both or outcome(_point(beside), _point(score), SAME) is Outcome.ALIKE:
             return f"{text}, as Laplace does with the same guarantee"
         return f"{text}, where Laplace reaches {beside.mean:.2f} with the same guarantee"
+
+
+def _point(score: Score) -> Point:
+    return Point(score.true, score.mean, score.low, score.high, len(SEEDS))
 
 
 def _reaches(score: Score, otherwise: str) -> str:

@@ -158,28 +158,36 @@ def _draw(ax: Axes, rows: pd.DataFrame, names: list[str]) -> None:
 def _answer(rows: pd.DataFrame) -> str:
     """The title: whether at one true epsilon what is known does as well as TLDP."""
     ahead: list[str] = []
-    level: list[str] = []
-    others: set[str] = set()
+    level: dict[str, set[str]] = {}
     for dataset, here in rows.groupby("dataset"):
         found = {str(name): points(line) for name, line in here.groupby("line") if name != NO_PRIVACY}
         tldp = [line for name, line in found.items() if name.startswith("tldp")]
         known = {name: line for name, line in found.items() if not name.startswith("tldp")}
         equal = {name for name, line in known.items() if tldp and all(as_well(line, own, LEVEL) for own in tldp)}
         if equal:
-            level.append(title_name(str(dataset)))
-            others |= equal
+            level[title_name(str(dataset))] = equal
         elif known and any(is_ahead({**known, "": own}, "", LEVEL) for own in tldp):
             ahead.append(title_name(str(dataset)))
     if level and not ahead:
-        names = listed([short(name) for name in order(others)])
-        where = (
-            f" on {listed(level)}" if len(level) < rows["dataset"].nunique() else ""
-        )  # elsewhere nothing is compared
-        as_good = f"{names} {'do' if len(others) > 1 else 'does'} as well{where}"
-        return f"TLDP's lead is a relabelled axis: at one true ε {as_good}"
+        return f"TLDP's lead is a relabelled axis: at one true ε {_as_well(level, rows['dataset'].nunique())}"
     if ahead:
         return f"At one true ε TLDP leads on {listed(ahead)}" + (", and not elsewhere" if level else "")
     return "The same runs at their printed and at their true ε"
+
+
+def _as_well(level: dict[str, set[str]], count: int) -> str:
+    """Which mechanisms do as well, on which of `count` data sets: first those that do so on most of them."""
+    names, parts = order(set.union(*level.values())), []
+    rest = set(level)
+    while rest:
+        most = max(names, key=lambda name: sum(name in level[dataset] for dataset in rest))
+        here = [dataset for dataset in level if dataset in rest and most in level[dataset]]
+        known = [name for name in names if all(name in level[dataset] for dataset in here)]
+        verb = "" if parts else " do as well" if len(known) > 1 else " does as well"
+        where = f" on {listed(here)}" if len(here) < count else ""  # elsewhere nothing is compared, or is not alike
+        parts.append(f"{listed([short(name) for name in known])}{verb}{where}")
+        rest -= set(here)
+    return ", ".join(parts)
 
 
 def what_is_drawn(rows: pd.DataFrame, datasets: list[str]) -> list[str]:

@@ -9,16 +9,18 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from tensorldp.mechanisms.pldp_fl import PdpmCurve
 from tensorldp_papers.plots.axes import decades
 from tensorldp_papers.plots.first_picture import FIRST_PICTURE, OTHERWISE
 from tensorldp_papers.plots.names import dataset_name, in_order
 from tensorldp_papers.plots.sheets import PANEL, SMALLEST, TEXT, finish, narrow, panels, text_width
 from tensorldp_papers.plots.style import HELD, INK, PALE, PAPER, QUIET, WEAKER
-from tensorldp_papers.plots.words import DELTA, listed, percent, short_number, whole_number
+from tensorldp_papers.plots.words import DELTA, counted, listed, percent, short_number, whole_number
 from tensorldp_papers.run.cell import variant_factors
 
 SMALL = 10.0
 SAME = 1.01  # times an epsilon that counts as the same
+UNPROVED = "◇ ≤ "  # as its dot, which is a hollow diamond
 
 
 def epsilons(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -28,7 +30,8 @@ def epsilons(metrics: pd.DataFrame) -> pd.DataFrame:
     the pure epsilon is taken, otherwise that at `DELTA`.
 
     Returns:
-        Columns name, of, dataset, variant, printed, guaranteed, pure, exact, metric, accuracy, low, high, seeds.
+        Columns name, of, dataset, variant, printed, guaranteed, pure, exact, proved, metric, accuracy, low, high, seeds
+        and clients: the guarantee is the largest over those of all seeds, 0 where there are none.
     """
     table = []
     for row in FIRST_PICTURE:
@@ -51,6 +54,12 @@ def epsilons(metrics: pd.DataFrame) -> pd.DataFrame:
         part = part[part["variant"] == best]
         first = part.iloc[0]
         pure = first["guarantee_pure_epsilon"] <= SAME * printed
+        clients = metrics[
+            (metrics["study"] == row.study)
+            & (metrics["dataset"] == dataset)
+            & (metrics["variant"] == best)
+            & (metrics["metric"] == "client_epsilon")
+        ]
         table.append(
             {
                 "name": row.name,
@@ -61,15 +70,31 @@ def epsilons(metrics: pd.DataFrame) -> pd.DataFrame:
                 "guaranteed": float(first["guarantee_pure_epsilon"] if pure else first["guarantee_epsilon"]),
                 "pure": pure,
                 "exact": bool(first["guarantee_exact"]),
+                "proved": bool(first["guarantee_exact"]) or _is_proved(row.mechanism, first),
                 "metric": row.metric,
                 "accuracy": float(part["value"].mean()),
                 "low": float(part["value"].min()),
                 "high": float(part["value"].max()),
                 "seeds": part["seed"].nunique(),
+                "clients": clients["client"].nunique() if "client" in clients else 0,
             }
         )
-    columns = ["name", "of", "dataset", "variant", "printed", "guaranteed", "pure", "exact", "metric", "accuracy"]
-    return pd.DataFrame(table, columns=[*columns, "low", "high", "seeds"])
+    columns = ["name", "of", "dataset", "variant", "printed", "guaranteed", "pure", "exact", "proved", "metric"]
+    return pd.DataFrame(table, columns=[*columns, "accuracy", "low", "high", "seeds", "clients"])
+
+
+def _is_proved(mechanism: str, row: pd.Series) -> bool:
+    """Whether an upper bound is proved: PDPM's for many elements is where `PdpmCurve.holds` finds it to hold."""
+    if mechanism != "pdpm":
+        return True
+    nominal, pure, epsilon, delta = (
+        float(row[key]) for key in ("epsilon", "guarantee_pure_epsilon", "guarantee_epsilon", "guarantee_delta")
+    )
+    if not math.isfinite(pure) or not delta > 0.0:
+        return False
+    curve = PdpmCurve(nominal, round(pure / nominal))
+    is_its_own = math.isclose(curve.epsilon(delta), epsilon, rel_tol=1e-9)  # the client's epsilon is the largest
+    return is_its_own and curve.holds(epsilon, delta)
 
 
 def draw_epsilons(table: pd.DataFrame) -> Figure:
@@ -120,7 +145,8 @@ def _is_same(row: Any) -> bool:
 
 def _said(row: Any) -> str:
     """What stands beside the dot of what is guaranteed."""
-    return "as printed" if _is_same(row) else ("" if row["exact"] else "≤ ") + whole_number(row["guaranteed"])
+    bound = "" if row["exact"] else "≤ " if row["proved"] else UNPROVED
+    return "as printed" if _is_same(row) else bound + whole_number(row["guaranteed"])
 
 
 def _end() -> float:
@@ -139,7 +165,9 @@ def _draw_row(ax: Axes, i: int, row: dict[str, Any]) -> None:
         ax.plot(row["printed"], i, "o", markersize=9, **ring)
         beside: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "fontsize": SMALLEST, "color": colour}
         ax.annotate(whole_number(row["printed"]), (row["printed"], i), xytext=(0, 7), **beside)
-    ax.plot(row["guaranteed"], i, "o", markersize=10, color=colour)
+    hollow: dict[str, Any] = {"marker": "D", "markersize": 8, "markerfacecolor": PAPER, "markeredgewidth": 1.8}
+    dot: dict[str, Any] = {"marker": "o", "markersize": 10} if row["proved"] else hollow
+    ax.plot(row["guaranteed"], i, color=colour, **dot)
     left = held and not same
     place: dict[str, Any] = {"textcoords": "offset points", "va": "center", "ha": "right" if left else "left"}
     offset = (-9 if left else 9, 0)
@@ -167,10 +195,15 @@ def _note(table: pd.DataFrame) -> str:
     notes.append(f"Guaranteed at δ = {DELTA}" + ("; what is as printed, with δ = 0." if table["pure"].any() else "."))
     if not table["exact"].all():
         notes.append("≤: an upper bound.")
+    if not table["proved"].all():
+        notes.append("◇: one that is not proved.")
     runs = [
         f"{row.of} by {row.name}" for row in FIRST_PICTURE if row.of != "an image" and row.name in set(table["name"])
     ]
     notes += [f"A record is an image, or {listed(runs)}."] if runs else []
+    for row in table[table["clients"] > 0].to_dict("records"):
+        of_whom = f"{counted(row['seeds'], 'seed')} × {row['clients']} clients"
+        notes.append(f"{row['name'].split(',')[0]}'s ε is the largest of {of_whom}.")
     if table["name"].str.startswith("TVG").any():
         notes.append("TVG makes its noise for a batch of records, and its test images are private.")
     return " ".join(notes)

@@ -12,8 +12,9 @@ from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.claims.registry import GROUPS
 from tensorldp_papers.papers.frontier.figures import STUDY as FRONTIER
 from tensorldp_papers.papers.frontier.figures import frontier_table
-from tensorldp_papers.plots.curves import NEAR, main_setting, with_lines
-from tensorldp_papers.plots.means import finite, placed
+from tensorldp_papers.plots.comparing import EQUAL, meetings, points
+from tensorldp_papers.plots.curves import main_setting, with_lines
+from tensorldp_papers.plots.means import placed
 from tensorldp_papers.plots.names import dataset_name, in_order, study_name
 from tensorldp_papers.plots.style import label
 from tensorldp_papers.plots.words import percent, short_number
@@ -88,9 +89,9 @@ def _level(metrics: pd.DataFrame) -> Finding | None:
     if rows.empty:
         return None
     rows = rows[rows["dataset"] == (dataset := _first(rows))]
-    rows = finite(placed(main_setting(with_lines(rows.copy())), "guarantee_epsilon"))
-    known, tldp = (rows[rows["line"] == name].groupby("at")["value"].mean() for name in ("laplace", "tldp-l"))
-    apart = [abs(a - b) for x, a in known.items() for y, b in tldp.items() if y / x < NEAR > x / y]  # type: ignore[operator]
+    rows = placed(main_setting(with_lines(rows.copy())), "guarantee_epsilon")
+    known, tldp = (points(rows[rows["line"] == name]) for name in ("laplace", "tldp-l"))
+    apart = [abs(a.mean - b.mean) for a, b in meetings(known, tldp, EQUAL)]
     if not apart:
         return None
     before = f"At one true ε, F1 of {label('tldp-l')} and of plain Laplace noise on {dataset_name(dataset)} differ by "

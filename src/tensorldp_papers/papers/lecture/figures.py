@@ -605,11 +605,11 @@ def _most_named(cells: pd.DataFrame) -> str:
         if others and all(outcome(most, other, 0.0) is Outcome.ABOVE for other in others):
             next_most = max(point.mean for point in others)
             at = f"At one true ε ({whole_number(most.at)})"
-            said = f"{at}, {_percent(most.mean)} of victims are named under {short(name)}"
-            rest = f"at most {_percent(next_most)} under {counted(len(others), 'other')}"
+            rest = f"the others' at most {_percent(next_most)}"
             if len(others) == 1:
-                rest = f"{_percent(next_most)} under {short(next(key for key in found if key != name))}"
-            best = max(best, (most.mean - next_most, f"{said}, {rest}"))
+                rest = f"{short(next(key for key in found if key != name))}'s {_percent(next_most)}"
+            said = f"{at} {short(name)}'s releases name {_percent(most.mean)} of victims, {rest}"
+            best = max(best, (most.mean - next_most, said))
     return best[1]
 
 

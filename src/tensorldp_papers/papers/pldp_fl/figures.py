@@ -445,7 +445,7 @@ def _by_cell(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _point(row: pd.Series) -> Point:
-    return Point(*(float(row[key]) for key in ("guarantee_epsilon", "mean", "min", "max")), int(row["seeds"]))
+    return Point(row["guarantee_epsilon"], row["mean"], row["min"], row["max"], row["seeds"])
 
 
 # titles
