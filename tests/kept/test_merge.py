@@ -12,7 +12,7 @@ from kept_runs import REFERENCE, Cells, Kept, finish, planned, tiny, with_seeds
 
 from tensorldp.errors import InputError
 from tensorldp.files import read_arrays, read_json, write_arrays
-from tensorldp_papers.kept.merge import merge_run, summarise, write_table
+from tensorldp_papers.kept.merge import merge_run, summarise
 from tensorldp_papers.kept.provenance import (
     METRICS,
     ORIGIN,
@@ -26,7 +26,7 @@ from tensorldp_papers.kept.provenance import (
 )
 from tensorldp_papers.run.sealed import write_sealed
 from tensorldp_papers.run.store import Store, read_manifests, write_manifest
-from tensorldp_papers.run.table import CELL
+from tensorldp_papers.run.table import CELL, write_table
 
 CELLS, LONGER, OTHERS = tiny(), tiny(9), planned(studies=["pldp_synthetic"])[:1]
 ONE, HALF = CELLS[:1], [0.5] * 2 * len(CELLS)

@@ -126,9 +126,9 @@ def test_open_claims_say_how_many_seeds_and_what_else_they_need() -> None:
     lines = open_table(pd.DataFrame(rows, columns=["id", "claim", "verdict", "wanted", "observed"])).splitlines()
     assert lines[0] == "5 of 6 claims are open."
     assert lines[4:] == [
-        "| X2: what X2 says | undecided | 5 | d: 10 of 60 records; e: 1 of 10 epochs |",
+        "| X2: what X2 says | undecided | 5 | d: 10 of 60 records; and more |",
         "| X3: what X3 says | undecided | over 40 |  |",
-        "| X4: what X4 says | undecided |  | d: 10 of 60 records; e: 1 of 10 epochs |",
+        "| X4: what X4 says | undecided |  | d: 10 of 60 records; and more |",
         "| X5: what X5 says | not run at this scale |  | needs s on d |",
         "| X6: what X6 says | undecided |  | both at chance on d |",
     ]

@@ -204,7 +204,7 @@ SEEDS = re.compile(r"^(?P<count>\d+) seeds would (?P<no>not )?do$")
 
 
 def _needed(text: str) -> tuple[str, str]:
-    """The largest number of seeds that a claim's open comparisons need, and what else is missing or weaker."""
+    """The largest number of seeds that a claim's open comparisons need, and what first is missing or weaker."""
     counts: list[tuple[int, str]] = []
     missing: list[str] = []
     for part in re.split(r"; and \d+ more|, after which|; computed reason|; with ", text)[0].split("; "):
@@ -217,4 +217,5 @@ def _needed(text: str) -> tuple[str, str]:
         elif measured["weak"]:
             missing.append(measured["weak"])
     most = max(counts, default=None)
-    return f"{most[1]}{most[0]}" if most else "", "; ".join(dict.fromkeys(missing))
+    first, *others = dict.fromkeys(missing) or [""]
+    return f"{most[1]}{most[0]}" if most else "", first + ("; and more" if others else "")
