@@ -226,7 +226,7 @@ def test_the_same_grid_in_another_order_is_the_same_run() -> None:
         "datasets": ["digits", "mnist"],
         "epsilons": [1, 10, "inf"],
     }
-    factors, seeds = {"model": ["small_cnn", "resnet18"]}, [0, 1, 2]
+    factors, seeds = {"model": ["small_cnn", "mobilenet_v2"]}, [0, 1, 2]
     training = {"epochs": 1, "limit": 200}
 
     def made(order: Callable[[Any], Any]) -> tuple[str, Any]:

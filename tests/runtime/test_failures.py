@@ -86,8 +86,9 @@ def test_an_error_that_no_sentence_tells_is_named_with_its_job_and_log() -> None
     assert ended("") == f"error: {at} without a message (.snakemake/slurm_logs/rule_train/9.log)"
 
 
-def test_a_job_of_this_machine_that_the_system_killed_is_told_with_the_likely_reason() -> None:
-    witness, log = Witness(), job("2 of 4: s/d/v/m\n")
+@pytest.mark.parametrize("shell", ["", "environment: line 1: 32237 Killed      python train.py\n"])
+def test_a_job_of_this_machine_that_the_system_killed_is_told_with_the_likely_reason(shell: str) -> None:
+    witness, log = Witness(), job(f"2 of 4: s/d/v/m\n{shell}")
     failed(witness, log)
     report(witness, "error", QUIET.format(log=log, status=137))
     assert witness.last_words(STARTED).splitlines()[-1] == (

@@ -20,6 +20,7 @@ UNSAID = ("interrupted", "KeyboardInterrupt")  # of jobs that end because the ru
 MADE = {"report": "results/report.html", "figures": "results/figures/", "numbers": "results/metrics.parquet"}
 ENDED = re.compile(r"> (\S+) 2>&1' returned non-zero exit status (\d+)")  # a job of this machine: its log, and how
 KILLED = "137"  # the exit status of what the system ended, mostly for lack of memory
+BASH = re.compile(r"\S+: line \d+: +\d+ Killed\b")  # what the shell adds to the log of what was killed
 TARGETS = (
     "results/",
     "resources/",
@@ -145,7 +146,8 @@ def cause(job: Failed, started: float, ended: Mapping[Path, str]) -> str:
     beside = "\n".join(text[path] for path in executors)
     if told := slurm.end(job.rule, job.message, beside, job.resources):
         return f"error: {job.name} {told}"
-    lines = [line.strip() for path in own for line in text[path].splitlines() if line.strip()]
+    said = [line.strip() for path in own for line in text[path].splitlines() if line.strip()]
+    lines = [line for line in said if not BASH.match(line)]
     if sentences := [line for line in lines if line.startswith("error: ")]:
         return sentences[-1]
     if lines and lines[-1] in UNSAID:
@@ -159,7 +161,7 @@ def cause(job: Failed, started: float, ended: Mapping[Path, str]) -> str:
     if not lines and (rest := [line.strip() for line in beside.splitlines() if line.strip()]):
         at = f" of its own; SLURM's log ends with {rest[-1]!r}"
     lack = "; it was killed, most likely for lack of memory: run again with fewer --cores"
-    killed = lack if any(ended.get(path) == KILLED for path in own) else ""
+    killed = lack if len(lines) < len(said) or any(ended.get(path) == KILLED for path in own) else ""
     return f"error: {job.name} failed{state} without a message{at}{killed}{where}"
 
 

@@ -247,9 +247,9 @@ def _in_order(settings: Settings) -> Settings:
     for key in ("datasets", "mechanisms", "epsilons"):
         own[key] = {study: sorted(set(values)) for study, values in own[key].items()}
     for study, factors in own["factors"].items():
+        once = {factor: {repr(value): value for value in values}.values() for factor, values in sorted(factors.items())}
         own["factors"][study] = {
-            factor: sorted(factors[factor], key=lambda value: (isinstance(value, str), value))
-            for factor in sorted(factors)
+            factor: sorted(values, key=lambda value: (isinstance(value, str), value)) for factor, values in once.items()
         }
     own["training"] = {study: dict(sorted(training.items())) for study, training in own["training"].items()}
     seeds = None if settings.seeds is None else sorted(set(settings.seeds))
