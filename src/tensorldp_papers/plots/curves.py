@@ -177,7 +177,8 @@ def _answer(rows: pd.DataFrame) -> str:
 
 def _as_well(level: dict[str, set[str]], count: int) -> str:
     """Which mechanisms do as well, on which of `count` data sets: first those that do so on most of them."""
-    names, parts = order(set.union(*level.values())), []
+    names = order(set.union(*level.values()))
+    parts: list[str] = []
     rest = set(level)
     while rest:
         most = max(names, key=lambda name: sum(name in level[dataset] for dataset in rest))
