@@ -91,3 +91,5 @@ def test_a_line_does_as_well_if_it_is_nowhere_below_and_mostly_alike() -> None:
     assert as_well(own, own, MARGIN)
     assert not as_well([*own[:2], point(100.0, 0.80, 0.84)], own, MARGIN)
     assert not as_well([point(1000.0, 0.90, 0.94)], own, MARGIN)
+    assert as_well([point(0.5, 0.60, 0.64), point(5.0, 0.80, 0.84)], own, MARGIN)  # more with a smaller epsilon
+    assert not as_well([point(2.0, 0.60, 0.64), point(20.0, 0.80, 0.84)], own, MARGIN)  # more with a larger one

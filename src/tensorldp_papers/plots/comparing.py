@@ -127,11 +127,20 @@ def is_behind(lines: Lines, name: str, margin: float) -> bool:
 
 
 def as_well(own: Sequence[Point], other: Sequence[Point], margin: float) -> bool:
-    """Whether a line is nowhere below another by more than a margin, and in half of the meetings within it or above."""
+    """Whether a line does as well as another at half or more of its points that it comes near, and less at none.
 
-    def is_good(a: Point, b: Point) -> bool:
-        return abs(a.mean - b.mean) <= margin or outcome(a, b, margin) is Outcome.ABOVE
+    As well as a point is it if its nearest one is within a margin, or one of no larger epsilon scores no less by more
+    than that. It does less if a near one of no smaller epsilon is below by more than a margin, ranges apart.
+    """
 
-    met = meetings(own, other)
-    bad = [pair for pair in met if not is_good(*pair) and outcome(*pair, margin) is Outcome.BELOW]
-    return bool(met) and not bad and 2 * sum(is_good(*pair) for pair in met) >= len(met)
+    def is_good(b: Point, around: list[Point]) -> bool:
+        nearest = min(around, key=lambda a: abs(math.log(a.at / b.at)))
+        return abs(nearest.mean - b.mean) <= margin or any(
+            a.at <= EQUAL * b.at and a.mean >= b.mean - margin for a in around
+        )
+
+    met = [(b, around) for b in other if (around := [a for a in own if near(a, b)])]
+    is_less = any(
+        outcome(a, b, margin) is Outcome.BELOW and b.mean - a.mean > margin for b, around in met for a in around
+    )
+    return bool(met) and not is_less and 2 * sum(is_good(*pair) for pair in met) >= len(met)

@@ -20,6 +20,7 @@ from tensorldp_papers.run.cell import variant_factors
 
 SMALL = 10.0
 SAME = 1.01  # times an epsilon that counts as the same
+LEAST_TRIED = 0.5  # of a nominal epsilon: a smaller one has too many mixtures for half a minute
 UNPROVED = "◇ ≤ "  # as its dot, which is a hollow diamond
 
 
@@ -90,7 +91,7 @@ def _is_proved(mechanism: str, row: pd.Series) -> bool:
     nominal, pure, epsilon, delta = (
         float(row[key]) for key in ("epsilon", "guarantee_pure_epsilon", "guarantee_epsilon", "guarantee_delta")
     )
-    if not math.isfinite(pure) or not delta > 0.0:
+    if not math.isfinite(pure) or not delta > 0.0 or nominal < LEAST_TRIED:
         return False
     curve = PdpmCurve(nominal, round(pure / nominal))
     is_its_own = math.isclose(curve.epsilon(delta), epsilon, rel_tol=1e-9)  # the client's epsilon is the largest
