@@ -8,6 +8,7 @@ import importlib
 import inspect
 import io
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -16,6 +17,8 @@ from typing import Any, NamedTuple
 from tensorldp_papers.claims.base import Registered
 from tensorldp_papers.claims.criteria import criteria
 
+LIMITS = ("low", "high")
+RULES = ("tensorldp_papers.claims.statements", "tensorldp_papers.claims.fairness")
 COUNTS = {0, 1, 2}  # whole numbers that count or index far more often than they limit
 
 
@@ -50,6 +53,9 @@ def _has_rules(module: str) -> bool:
 
 def _numbers(node: ast.AST, module: str, seen: set[tuple[str, str]], constant: bool = False) -> Iterator[float]:
     for inner in ast.walk(node):
+        if isinstance(inner, ast.keyword) and inner.arg in LIMITS:  # also 0, 1 and 2, and with their sign
+            with suppress(ValueError):
+                yield float(ast.literal_eval(inner.value))
         if (
             isinstance(inner, ast.Constant)
             and isinstance(inner.value, (int, float))
@@ -106,6 +112,27 @@ def numbers_of(id: str, registered: Registered) -> str:
     for decorator in own:
         found |= set(_numbers(decorator, module, seen))
     return " ".join(f"{number:.10g}" for number in sorted(found))
+
+
+def numbers_of_rules() -> str:
+    """Those of the constants behind every verdict: chances, looks, what the sources print, and what chance reaches."""
+    found = {
+        f"{name}={' '.join(f'{number:.10g}' for number in _in_order(value))}"
+        for module in RULES
+        for name, value in _read(module).constants.items()
+        if name.isupper() and name != "LENGTHS"
+    }
+    return "; ".join(sorted(text for text in found if not text.endswith("=")))
+
+
+def _in_order(node: ast.expr) -> list[float]:
+    return [
+        float(inner.value)
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Constant)
+        and isinstance(inner.value, (int, float))
+        and not isinstance(inner.value, bool)
+    ]
 
 
 def line_to_add(id: str, registered: Registered, today: str) -> str | None:

@@ -8,10 +8,10 @@ from itertools import pairwise
 
 import criterion_numbers
 import pytest
-from criterion_numbers import line_to_add, numbers_of
+from criterion_numbers import line_to_add, numbers_of, numbers_of_rules
 
 from tensorldp_papers.claims.base import load_checks
-from tensorldp_papers.claims.criteria import criteria, in_words
+from tensorldp_papers.claims.criteria import criteria, in_words, rules
 from tensorldp_papers.claims.registry import listed
 
 CHECKS = load_checks()
@@ -44,6 +44,17 @@ def test_a_changed_word_expectation_or_limit_is_refused(monkeypatch: pytest.Monk
     constants = criterion_numbers._read(ERRORS).constants
     monkeypatch.setitem(constants, "AS_PRINTED", ast.parse("2.5", mode="eval").body)
     assert "2.5" in str(line_to_add("T20", registered, "2027-01-01"))
+
+
+def test_the_numbers_of_the_rules_for_all_claims_are_those_of_their_last_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise add a line to claims/rules.csv, with a reason."""
+    assert numbers_of_rules() == rules()[-1]["numbers"]
+    assert all(line["reason"] for line in rules())
+    for name in ("FLAT", "ALPHA", "LOOKS", "IMBALANCE", "PRINTED"):
+        module = next(one for one in criterion_numbers.RULES if name in criterion_numbers._read(one).constants)
+        with monkeypatch.context() as patch:
+            patch.setitem(criterion_numbers._read(module).constants, name, ast.parse("0.125", mode="eval").body)
+            assert numbers_of_rules() != rules()[-1]["numbers"], name
 
 
 def test_limits_are_found_in_constants_in_options_of_a_claim_and_in_functions_that_a_check_calls() -> None:

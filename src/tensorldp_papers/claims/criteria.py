@@ -2,7 +2,8 @@
 
 A criterion is the claim's words, what is expected of it, and the numbers in its check. Its line has the date, the
 first commit whose kept table was decided by it, the verdict before it if data had been seen, and the reason for it. A
-verdict that changes with a rule for all claims has a line, too. Lines are added and never edited; the last one counts.
+verdict that changes with a rule for all claims has a line, too, but not one that more runs decide. Lines are added and
+never edited; the last one counts. rules.csv beside this file has the numbers of the rules for all claims, alike.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import csv
 from dataclasses import dataclass
 from functools import cache
+from importlib.resources import files
 
 from tensorldp_papers.claims.registry import ROOMS
 
@@ -46,6 +48,12 @@ def criteria() -> dict[str, list[Criterion]]:
         for row in csv.DictReader(folder.joinpath("criteria.csv").read_text().splitlines()):
             found.setdefault(row["id"], []).append(Criterion(**row))
     return found
+
+
+@cache
+def rules() -> list[dict[str, str]]:
+    """The numbers of the rules for all claims with their dates and reasons, the last of which count."""
+    return list(csv.DictReader(files("tensorldp_papers.claims").joinpath("rules.csv").read_text().splitlines()))
 
 
 def changed() -> dict[str, list[Criterion]]:

@@ -117,7 +117,8 @@ PRINTED: dict[tuple[str, ...], Printed] = {  # by study and data set, and by net
 }
 LENGTHS = ("epochs", "rounds", "steps")
 _NOT_RUN = "not run"
-DIFFERS = ("range", "body")  # settings that differ from the source's, but make a run neither weaker nor stronger
+# another reading of a setting, in the source's favour; a condition names it, and nothing else follows from it
+DIFFERS = ("range", "body")
 DELTA = ("tldp_type2", "tldp_type3")  # where Tables 3 and 4 print Delta = 256 and tanh or clipping gives a range of 2
 RANGES = {"imdb": 400_001}  # Table 4's Delta, where it is not 256
 SIMPLER = {  # parts that are another task, or that have less of each record
@@ -207,13 +208,14 @@ def _shortfalls(cell: AnyCell) -> Iterable[tuple[str, float, str]]:
             yield setting, made / least, text if setting in LENGTHS else f"a {setting} of {made:,}, not {least:,}"
 
 
-def late_gain(evidence: Evidence, study: str, metric: str, **arm: Any) -> Between | None:
-    """That a score rose by less than `FLAT` in the second half of an arm's training, on average over its epsilons.
+def late_gain(evidence: Evidence, study: str, metric: str, epsilon: float | None = None, **arm: Any) -> Between | None:
+    """That a score rose by less than `FLAT` in the second half of an arm's training, at one epsilon or on average.
 
     None where the score was not recorded after several epochs.
     """
     try:
-        marks = evidence.by_mark(evidence.rows(study, **arm), metric, "epoch")
+        rows = evidence.rows(study, **arm)
+        marks = evidence.by_mark(rows if epsilon is None else rows[rows["epsilon"] == epsilon], metric, "epoch")
     except NotRun:
         return None
     if len(marks.columns) < 2:

@@ -49,6 +49,8 @@ SGD, FEATURES, TESTING = "tvg_sgd", "tvg_features", "tvg_testing"
 METRIC = {SGD: "accuracy", FEATURES: "accuracy", TESTING: "accuracy_perturbed_test"}
 LONG = {"steps": 28_125}
 CLOSE, LINE = Limit(0.05, "close"), Limit(0.02, "no worse")
+SLIGHTLY, COMPARABLE, ALMOST = Limit(0.05, "slightly"), Limit(0.05, "comparable"), Limit(0.05, "almost equivalent")
+VISIBLE = 0.02  # above a guess, what a line of such a figure hides
 BARELY = 0.02  # a standard deviation that is "barely visible"
 CEILINGS = (10.0, 100.0)
 CEILING_TEST = "tests/privacy/test_ceiling.py"
@@ -64,11 +66,14 @@ ONE_BODY = "trained networks that give features were trained once, for all seeds
 Order = tuple[str, str, float, float]  # two mechanisms, and what the first minus the second lies between
 
 
-def read(evidence: Evidence, study: str, mechanisms: Iterable[str], datasets: Iterable[str]) -> list[Scores]:
+def read(
+    evidence: Evidence, study: str, mechanisms: Iterable[str], datasets: Iterable[str], *, every: bool = False
+) -> list[Scores]:
     """The scores on those of some data sets that have the last of some mechanisms planned, in the paper's unit.
 
-    A part of a data set that lacks one of the mechanisms counts as not run. Of private SGD, runs with as many steps as
-    the authors' code and shorter ones count each by themselves: neither has all epsilons, and none may hide another.
+    A part of a data set that lacks one of the mechanisms counts as not run. Of private SGD, which was run with as many
+    steps as the authors' code at few epsilons and with fewer at more, the length with the later look speaks, of equal
+    ones the longer; with `every` both.
 
     Raises:
         NotRun: if none has, or a result is missing.
@@ -88,12 +93,18 @@ def read(evidence: Evidence, study: str, mechanisms: Iterable[str], datasets: It
         runs: dict[str, Any] = {"dataset": name, "mechanism": wanted, **factors}
         metric = "auc" if (study, name) == (SGD, "credit") else METRIC[study]
         longer = study == SGD and _are_at_two_epsilons(evidence.cells(study, **(runs | LONG)), wanted)
-        for arm, more in [("", {}), *([(f"{LONG['steps']:,} steps", LONG)] if longer else [])]:
-            chosen = runs | more
-            cells = evidence.cells(study, **chosen)
-            rows = evidence.rows(study, metric, **chosen)
-            made.append(Scores(study, name, rows, shortfall(cells), arm, pulls=pulls(cells)))
+        arms = [("", {}), *([(f"{LONG['steps']:,} steps", LONG)] if longer else [])]
+        lengths = []
+        for arm, more in arms:
+            cells, rows = evidence.cells(study, **(runs | more)), evidence.rows(study, metric, **(runs | more))
+            lengths.append(Scores(study, name, rows, shortfall(cells), arm, pulls=pulls(cells)))
+        made += lengths if every else [max(lengths, key=lambda scores: (_looked_at(scores), bool(scores.arm)))]
     return made
+
+
+def _looked_at(scores: Scores) -> int:
+    """The look that all mechanisms' seeds complete."""
+    return look(int(scores.rows.groupby(["mechanism", "epsilon"])["seed"].nunique().min()))
 
 
 def _are_at_two_epsilons(cells: Sequence[AnyCell], wanted: Iterable[str]) -> bool:
@@ -181,7 +192,7 @@ def _ceilings(evidence: Evidence, names: list[str]) -> str:
 def _ends_of_gap(evidence: Evidence, names: list[str]) -> str:
     """The epsilons at which IDN is least and most above UDN in private SGD, which a mean over all of them hides."""
     parts = []
-    for scores in read(evidence, SGD, ("idn", "udn"), names):
+    for scores in read(evidence, SGD, ("idn", "udn"), names, every=True):
         idn, udn = scores.points("idn"), scores.points("udn")
         gaps = sorted((idn[e].mean - udn[e].mean, e) for e in idn.keys() & udn.keys())
         if gaps:
@@ -206,11 +217,11 @@ ABOVE = (0.0, np.inf)
 )
 @claim(
     "V40",
-    expected=f"on each data set UDN below IDN by less than {CLOSE}, and above MVG; above MM on Adult",
+    expected=f"on each data set UDN below IDN by less than {SLIGHTLY}, and above MVG; above MM on Adult",
     study=SGD,
     mechanisms=("mvg", "idn", "udn"),
     datasets=TYPE1,
-    orders=[("idn", "udn", 0, CLOSE), ("udn", "mvg", *ABOVE)],
+    orders=[("idn", "udn", 0, SLIGHTLY), ("udn", "mvg", *ABOVE)],
     on_adult=("udn", "matrix", *ABOVE),
     beside=_ends_of_gap,
 )
@@ -255,11 +266,15 @@ def ordered(
 
     Each order has the runs of its own two mechanisms.
     """
-    made = read(evidence, study, mechanisms, datasets)
+    made, orders = read(evidence, study, mechanisms, datasets), list(orders)
     parts = [scores.gap(*order) for order in orders for scores in read(evidence, study, order[:2], datasets)]
+    both = [scores.gap(*order) for order in orders for scores in read(evidence, study, order[:2], datasets, every=True)]
+    others = [str(gap) for gap in both if gap.name not in {part.name for part in parts}]
     if on_adult and evidence.cells(SGD, dataset="adult", mechanism=on_adult[1]):
         parts += [scores.gap(*on_adult) for scores in read(evidence, SGD, on_adult[:2], ["adult"])]
-    observed = beside(evidence, [scores.dataset for scores in made])
+    observed = joined(
+        [f"beside it {', '.join(others)}" if others else "", beside(evidence, [scores.dataset for scores in made])]
+    )
     return settle(evidence, parts, observed, test, condition=joined([not_among(datasets, made), _from_which(made)]))
 
 
@@ -272,7 +287,7 @@ def udn_below_gaussian(evidence: Evidence) -> Finding:
 @claim(
     "V43",
     expected=f"at a nominal epsilon from 1 to {CEILINGS[-1]:g} a classifier of releases of test features is possible "
-    f"that exceeds a guess by more than {LINE}, on each data set",
+    f"that exceeds a guess by more than {VISIBLE}, on each data set",
     test=CEILING_TEST,
 )
 def order_from_one_on(evidence: Evidence, test: str) -> Finding:
@@ -282,12 +297,13 @@ def order_from_one_on(evidence: Evidence, test: str) -> Finding:
     largest = rows[rows["epsilon"] == rows["epsilon"].min()].groupby("dataset")["value"].max()
     seen = rows[rows["epsilon"].between(1, CEILINGS[-1])]
     most = seen.groupby("dataset")["value"].max()
-    possible = most - largest > LINE
+    possible = most - largest > VISIBLE
     texts = (f"{most[name]:.4f} on {name} ({largest[name]:.4f} for a guess)" for name in most.index)
     return Finding(
         bool(possible.all()),
         f"at nominal epsilons of 1 to {CEILINGS[-1]:g} for a batch no classifier of releases of UDN, MVG, IDN or "
-        f"Gaussian exceeds {', '.join(texts)}, with the sensitivity that Eq. 36 prints",
+        f"Gaussian exceeds {', '.join(texts)}, with the sensitivity that Eq. 36 prints; "
+        f"{VISIBLE:g} above a guess is a limit of ours, the most is {(most - largest).max():.4f}",
         test,
         condition=not_run(TYPE2, [whole_of(name) for name in names]),
         mixed=bool(possible.any()) and not bool(possible.all()),
@@ -320,7 +336,7 @@ def in_accord_with_table4(evidence: Evidence) -> Finding:
 
 @claim("V33", expected="for each mechanism on each data set a slope of accuracy in log10 epsilon above 0")
 def rises_with_epsilon(evidence: Evidence) -> Finding:
-    made = read(evidence, SGD, BOUNDS, TYPE1)
+    made = read(evidence, SGD, BOUNDS, TYPE1, every=True)
     parts = []
     for scores in made:
         for name in BOUNDS:
@@ -364,7 +380,7 @@ def udn_gains_on_mvg(evidence: Evidence) -> Finding:
 
 @claim(
     "V35",
-    expected=f"on IMDB the matrix mechanism below IDN and within {CLOSE} of UDN; beside Gaussian it is equal by "
+    expected=f"on IMDB the matrix mechanism below IDN and within {COMPARABLE} of UDN; beside Gaussian it is equal by "
     "construction",
 )
 @either_body
@@ -373,16 +389,16 @@ def imdb_features(evidence: Evidence) -> Finding:
     beside = scores.gap(PER_ELEMENT, "matrix")
     return settle(
         evidence,
-        [scores.gap("idn", "matrix", low=0), scores.gap("matrix", "udn", -CLOSE, CLOSE)],
+        [scores.gap("idn", "matrix", low=0), scores.gap("matrix", "udn", -COMPARABLE, COMPARABLE)],
         f"{beside}, by construction 0: with W = E the two are one noise, so that seeds cannot order them",
         condition="but for its place below Gaussian: with W = E the two are one noise by construction",
     )
 
 
-@claim("V36", expected=f"on IMDB MM below IDN on average, within {CLOSE} of it at the largest epsilon")
+@claim("V36", expected=f"on IMDB MM below IDN on average, within {ALMOST} of it at the largest epsilon")
 def imdb_testing(evidence: Evidence) -> Finding:
     (scores,) = read(evidence, TESTING, ("idn", "matrix"), ["imdb"])
-    end = scores.gap("matrix", "idn", -CLOSE, CLOSE, [max(scores.points("idn"))])
+    end = scores.gap("matrix", "idn", -ALMOST, ALMOST, [max(scores.points("idn"))])
     return finding(AllOf([scores.gap("idn", "matrix", low=0), end]))
 
 
