@@ -249,6 +249,15 @@ def test_data_sets_that_point_opposite_ways_are_mixed_however_weak_they_are() ->
     assert AnyOf([AllOf([held, failed]), held]).mixed() is False
 
 
+@pytest.mark.parametrize("sets", [2, 4, 8])
+def test_at_the_limit_mixed_is_rare(sets: int) -> None:
+    """One data set has the opposite, all others are at the limit, where none has what is said: a wrong yes makes it."""
+    stream, draws = np.random.Generator(np.random.PCG64(16)), 600
+    values = stream.standard_normal((draws, sets, 3)) - np.array([50.0, *[0.0] * (sets - 1)])[:, None]
+    found = [AllOf([Between("x", estimate(own), 0, dataset=f"{i}") for i, own in enumerate(t)]).mixed() for t in values]
+    assert sum(found) / draws <= five_deviations(draws)
+
+
 def test_a_limit_of_ours_is_told_with_the_value_at_which_the_verdict_flips() -> None:
     value = estimate([0.15, 0.16, 0.155, 0.15, 0.16])
     half = value.half(0.05)
