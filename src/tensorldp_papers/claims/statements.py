@@ -13,8 +13,7 @@ Seeds beyond the last look that is complete wait for the next one.
 
 *Weak runs.* A run that is weaker than the source's (`Between.weak`, from `fairness`) supports what its weakness makes
 harder, and nothing that it makes easier: fewer epochs do not show that a score stays low. It never refutes a claim by
-itself. Where some comparisons use runs like the source's, those of weak runs that agree without showing anything are
-left out, and told.
+itself. Where some comparisons use runs like the source's, those of weak runs that show nothing are left out, and told.
 Where all are weak, those between networks at chance are left out, as if these had not been run, if others can be
 decided.
 
@@ -238,7 +237,7 @@ class Statement(Protocol):
         """Whether it holds; None if undecided at these chances of a wrong yes and a wrong no, and where it is mixed."""
 
     def fails(self, against_it: float = ALPHA) -> bool:
-        """Whether the runs contradict it, however weak they are."""
+        """Whether the runs contradict it; those of weak runs only where weakness does not explain it."""
 
     def mixed(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool:
         """Whether one data set has what it says and another one the opposite."""
@@ -303,8 +302,10 @@ class Between:
     def _is_harder(self, for_it: float) -> bool:
         """Whether a run like the source's, which lies further from what weakness pulls towards, would hold as well."""
         mean, half = self.value.mean, self.value.half(for_it)
-        if math.isnan(self.pulled) or mean - half > self.pulled:
-            return math.isnan(self.pulled) or self.high == math.inf
+        if math.isnan(self.pulled):
+            return True
+        if mean - half > self.pulled:
+            return self.high == math.inf
         return mean + half < self.pulled and self.low == -math.inf
 
     def mixed(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool:
@@ -407,7 +408,7 @@ class AllOf(_Parts):
         return True in sides.values() and False in sides.values()
 
     def sides(self, for_it: float = ALPHA, against_it: float = ALPHA) -> dict[str, bool | None]:
-        """Whether the runs on each data set have what the statement says, the opposite or neither, however weak."""
+        """Whether the runs on each data set have what the statement says, the opposite, or show neither."""
         parts = self.by_dataset()
         if len(parts) < 2:
             return {}
