@@ -26,7 +26,7 @@ sys.path[:0] = [str(ROOT / "src"), str(Path(__file__).parent)]
 from docs_html import definitions, with_pictures, with_tooltips  # noqa: E402
 
 from tensorldp_papers.citations import PAPERS  # noqa: E402
-from tensorldp_papers.claims.registry import GROUPS, PLURAL  # noqa: E402
+from tensorldp_papers.claim_registry import GROUPS, PLURAL  # noqa: E402
 
 # pages of the site that lie elsewhere in the repository
 ELSEWHERE = {
@@ -39,7 +39,7 @@ ELSEWHERE = {
 CLAIMS = "results/reference/claims.csv"  # on the site, the claims' page of the paper that a page is about
 REFERENCE = {
     "mechanisms": ("domain", "mechanisms.base", "mechanisms.registry", "randomness"),
-    "privacy": ("curves.guarantee", "curves.composition", "curves.shuffling", "randomizer", "audit.fit",
+    "privacy": ("curves.guarantee", "composition", "curves.shuffling", "randomizer", "audit.fit",
                 "audit.one_run", "audit.accuracy", "check.check", "check.claim", "check.verdict"),
     "curves": ("curves.base", "curves.gaussian", "curves.laplace", "curves.discrete", "curves.product",
                "curves.dp_sgd"),

@@ -18,8 +18,8 @@ from tensorldp.files import write_arrays
 from tensorldp.mechanisms import Box
 from tensorldp_papers.claims.base import load_checks
 from tensorldp_papers.claims.evidence import Evidence
-from tensorldp_papers.claims.kept import EXACT, KeptEvidence, decide_again
 from tensorldp_papers.claims.table import COLUMNS, claims_table
+from tensorldp_papers.kept.decide import EXACT, KeptEvidence, decide_again
 from tensorldp_papers.kept.merge import merge_run
 from tensorldp_papers.kept.provenance import noted_training
 from tensorldp_papers.papers.tldp.claims import runs as tldp_runs

@@ -10,9 +10,9 @@ import criterion_numbers
 import pytest
 from criterion_numbers import line_to_add, numbers_of, numbers_of_rules
 
+from tensorldp_papers.claim_registry import listed
 from tensorldp_papers.claims.base import load_checks
 from tensorldp_papers.claims.criteria import criteria, in_words, rules
-from tensorldp_papers.claims.registry import listed
 
 CHECKS = load_checks()
 IDS = [row["id"] for rows in listed().values() for row in rows]

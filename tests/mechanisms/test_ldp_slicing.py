@@ -21,8 +21,8 @@ from tensorldp.mechanisms import Box, make
 from tensorldp.privacy import audit
 from tensorldp.randomness import generator
 from tensorldp.registry import import_plugins
+from tensorldp_papers.claim_registry import CLAIMS
 from tensorldp_papers.claims.base import verdict
-from tensorldp_papers.claims.registry import CLAIMS
 from tensorldp_papers.run.study import load_study
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

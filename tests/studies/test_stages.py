@@ -15,9 +15,9 @@ from small import CPU, fixed, images, make_cell, save, table
 
 from tensorldp.errors import InputError
 from tensorldp_papers.nets import train
-from tensorldp_papers.nets.train import evaluate, train_federated, train_on_releases
-from tensorldp_papers.papers.tldp.federated import run_guarantee
-from tensorldp_papers.papers.tldp.learning import METHOD
+from tensorldp_papers.nets.train import evaluate
+from tensorldp_papers.papers.tldp.federated import run_guarantee, train_federated
+from tensorldp_papers.papers.tldp.learning import METHOD, train_on_releases
 from tensorldp_papers.papers.tldp.settings import FederatedCell, LearningCell
 from tensorldp_papers.plots.means import read_metrics
 from tensorldp_papers.run import table as tables

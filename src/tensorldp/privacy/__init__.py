@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tensorldp.audit.likelihood import Audit, audit, audit_profile, audits
     from tensorldp.audit.one_run import OneRun, one_run_audit, one_run_bound
     from tensorldp.check import check
-    from tensorldp.curves.composition import compose
+    from tensorldp.composition import compose
     from tensorldp.curves.guarantee import Guarantee
 
 HOMES = {
@@ -21,7 +21,7 @@ HOMES = {
     "audit.likelihood": ("Audit", "audit", "audit_profile", "audits"),
     "audit.one_run": ("OneRun", "one_run_audit", "one_run_bound"),
     "check": ("check",),
-    "curves.composition": ("compose",),
+    "composition": ("compose",),
     "curves.guarantee": ("Guarantee",),
 }
 

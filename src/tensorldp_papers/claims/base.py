@@ -9,9 +9,9 @@ from functools import cache, partial, wraps
 from typing import Any, Literal, TypeVar
 
 from tensorldp.errors import InputError, unknown
+from tensorldp_papers.claim_registry import CLAIMS, KINDS, listed
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.evidence import NotRun as NotRun
-from tensorldp_papers.claims.registry import CLAIMS, KINDS, listed
 
 Verdict = Literal[
     "reproduced",

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from tensorldp_papers.claims.registry import ROOMS
+from tensorldp_papers.claim_registry import ROOMS
 
 
 @dataclass(frozen=True)

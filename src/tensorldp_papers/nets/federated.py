@@ -13,7 +13,7 @@ from tensorldp.curves.product import ProductCurve
 from tensorldp.domain import Box
 from tensorldp.mechanisms import Mechanism, mechanism_class
 from tensorldp_papers.nets.classify import fit
-from tensorldp_papers.run.progress import track
+from tensorldp_papers.progress import track
 
 
 class ParameterRelease:

@@ -30,7 +30,7 @@ from tensorldp_papers.nets.example_gradients import (
     weighted_sum,
 )
 from tensorldp_papers.nets.replay import Replay, can_replay
-from tensorldp_papers.run.progress import track
+from tensorldp_papers.progress import track
 
 Norm = Literal["linf", "l2"]
 Accountant = Literal["pld", "rdp"]

@@ -15,8 +15,8 @@ from jinja2 import Environment, StrictUndefined, TemplateError
 
 from tensorldp.errors import InputError, described, unknown
 from tensorldp.mechanism_table import NO_PRIVACY
+from tensorldp_papers.claim_registry import GROUPS, PLURAL
 from tensorldp_papers.claims.criteria import changed
-from tensorldp_papers.claims.registry import GROUPS, PLURAL
 from tensorldp_papers.data import catalogue
 from tensorldp_papers.plots.names import OPEN, VERDICTS, dataset_name, in_order, without_keys
 from tensorldp_papers.plots.printed import FILES

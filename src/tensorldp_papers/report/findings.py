@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tensorldp.mechanism_table import NO_PRIVACY
-from tensorldp_papers.claims.registry import GROUPS
+from tensorldp_papers.claim_registry import GROUPS
 from tensorldp_papers.papers.frontier.figures import STUDY as FRONTIER
 from tensorldp_papers.papers.frontier.figures import frontier_table
 from tensorldp_papers.plots.comparing import EQUAL, meetings, points

@@ -18,8 +18,8 @@ from markupsafe import Markup
 
 from tensorldp.errors import InputError
 from tensorldp_papers.citations import PAPERS, paper
+from tensorldp_papers.claim_registry import group_of
 from tensorldp_papers.claims.base import catalogue
-from tensorldp_papers.claims.registry import group_of
 from tensorldp_papers.plots.epsilon_you_get import epsilons, sentence
 from tensorldp_papers.plots.first_picture import FIRST_PICTURE
 from tensorldp_papers.plots.names import (

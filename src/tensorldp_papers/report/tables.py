@@ -11,7 +11,7 @@ import pandas as pd
 
 from tensorldp.errors import InputError
 from tensorldp_papers.citations import PAPERS, paper
-from tensorldp_papers.claims.registry import GROUPS, NOUN, PLURAL
+from tensorldp_papers.claim_registry import GROUPS, NOUN, PLURAL
 from tensorldp_papers.claims.table import COLUMNS
 from tensorldp_papers.plots.names import (
     VERDICTS,

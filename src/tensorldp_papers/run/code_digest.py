@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tensorldp.mechanism_table import MECHANISMS
 from tensorldp.registry import Registry
-from tensorldp_papers.claims.registry import CLAIMS
+from tensorldp_papers.claim_registry import CLAIMS
 from tensorldp_papers.registries import METHODS, MODELS, PARSERS
 
 if TYPE_CHECKING:

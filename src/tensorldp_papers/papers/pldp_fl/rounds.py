@@ -23,7 +23,7 @@ from tensorldp_papers.papers.pldp_fl.clients import (
     preferences,
 )
 from tensorldp_papers.papers.pldp_fl.settings import PldpCell
-from tensorldp_papers.run.progress import track
+from tensorldp_papers.progress import track
 from tensorldp_papers.run.streams import common_stream
 
 Streams = Callable[[str], torch.Generator]

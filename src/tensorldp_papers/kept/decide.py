@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from numpy.typing import NDArray
 
 from tensorldp.errors import InputError
 from tensorldp_papers.claims.base import NotRun, catalogue
@@ -78,14 +79,14 @@ class KeptEvidence(Evidence):
         self.used.append(f"results/tables/{name}.csv")
         return _exact(name).copy()
 
-    def split_sizes(self, dataset: str) -> tuple[int, list[int]]:
-        """Those of the release, for a data set that has kept rows: `prepare` refuses files with other numbers."""
+    def sizes(self, dataset: str, cells: list[AnyCell]) -> tuple[int, list[int]]:
+        """Returns those of the release, for a data set with kept rows: `prepare` refuses files with other numbers."""
         if dataset not in {cell.dataset for cell in self.plan.cells}:
             raise self.lacks(dataset)
         train, test = get(dataset).sizes
         return train, [test]
 
-    def feature_range(self, study: str) -> tuple[float, float, float]:
+    def features(self, study: str, dataset: str, extractor: str) -> NDArray[Any]:
         """Not kept."""
         raise NotKept(f"needs the features of {study}, which are not kept")
 
