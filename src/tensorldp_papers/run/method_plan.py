@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field
 
 from tensorldp.errors import check_real
 from tensorldp_papers.registries import METHODS
-from tensorldp_papers.run.settings import Strict
+from tensorldp_papers.strict import Strict
 
 SYNTHETIC = "synthetic"  # the dataset of cells that read none
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]

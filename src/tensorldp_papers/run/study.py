@@ -11,7 +11,8 @@ from tensorldp.deltas import NOMINAL_DELTA
 from tensorldp.errors import InputError, unknown
 from tensorldp.registry import plugin_modules
 from tensorldp_papers.registries import METHODS
-from tensorldp_papers.run.settings import Epsilon, Scale, Seed, Strict, explain, read_yaml, short
+from tensorldp_papers.run.settings import Epsilon, Scale, Seed
+from tensorldp_papers.strict import Strict, explain, read_yaml, short
 
 Release = Literal["data", "features", "test_features", "gradients", "parameters", "bits"]
 Factors = dict[str, list[str | int | float]]
