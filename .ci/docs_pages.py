@@ -25,8 +25,8 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(Path(__file__).parent)]
 from docs_html import definitions, with_pictures, with_tooltips  # noqa: E402
 
-from tensorldp_papers.citations import PAPERS  # noqa: E402
 from tensorldp_papers.claim_registry import GROUPS, PLURAL  # noqa: E402
+from tensorldp_papers.rooms import papers  # noqa: E402
 
 # pages of the site that lie elsewhere in the repository
 ELSEWHERE = {
@@ -147,7 +147,7 @@ def claim_pages() -> dict[str, str]:
         group: [f"| source | {PLURAL[group]} | {' | '.join(kinds)} |", f"|---{'|---' * (len(kinds) + 1)}|"]
         for group in GROUPS
     }
-    for key, paper in PAPERS.items():
+    for key, paper in papers().items():
         mine = [row for row in catalogue if row["source"] == key]
         for group, table in tables.items():
             own = [row for row in mine if row["kind"] in GROUPS[group]]

@@ -15,7 +15,6 @@ import pandas as pd
 from tensorldp.curves.gaussian import mu_of
 from tensorldp.deltas import REPORT_DELTA
 from tensorldp.mechanism_table import NO_PRIVACY
-from tensorldp_papers.citations import paper
 from tensorldp_papers.plots.curves import SHOWN
 from tensorldp_papers.plots.names import (
     METRICS,
@@ -28,8 +27,9 @@ from tensorldp_papers.plots.names import (
     variant_words,
 )
 from tensorldp_papers.plots.printed import printed_points
-from tensorldp_papers.plots.style import MARKERS, PROPOSED, in_the_dark, label, look, order
+from tensorldp_papers.plots.style import MARKERS, in_the_dark, label, look, order
 from tensorldp_papers.plots.words import json_number, own_data
+from tensorldp_papers.rooms import paper, rooms
 from tensorldp_papers.run.cell import variant_factors
 from tensorldp_papers.run.table import CELL, PROFILE, SERIES
 
@@ -40,7 +40,6 @@ SETTINGS = (
 )
 PRINTED = ("study", "dataset", "metric", "epsilon", "value", "place", "sentence", "paper")
 SCORES = ("weighted_f1", "accuracy", "accuracy_perturbed_test", "auc", "rss_noisy", "relative_error", "psnr")
-FIRST = "tldp_type1"  # the study that the explorer opens on, if it is in the run
 MOST = 5  # lines that a study opens on
 BALANCED = {  # data sets with even classes
     **dict.fromkeys(("digits", "mnist", "fashion_mnist", "cifar10"), 10),
@@ -139,7 +138,7 @@ def _looks(lines: set[str]) -> dict[str, dict[str, Any]]:
     }
 
 
-def opening(rows: pd.DataFrame, paper_name: str) -> dict[str, Any]:
+def opening(rows: pd.DataFrame, source: str) -> dict[str, Any]:
     """What the explorer shows for a study before a reader chooses.
 
     It is the data set, score and setting with the most lines that have a place on the true axis, five counting as
@@ -147,7 +146,7 @@ def opening(rows: pd.DataFrame, paper_name: str) -> dict[str, Any]:
 
     Args:
         rows: rows of one study, for metrics with one value a seed.
-        paper_name: the short name of its paper.
+        source: the key of its paper.
 
     Returns:
         `dataset`, `metric`, `setting`, `axis`, and `lines`, all in the order in which they are to be shown: what the
@@ -172,7 +171,7 @@ def opening(rows: pd.DataFrame, paper_name: str) -> dict[str, Any]:
     best, here = max(groups, key=rank)
     printed = np.isfinite(here["epsilon"].astype(float)).any()
     counts = placed.groupby("line")["guarantee_epsilon"].nunique()
-    own = PROPOSED.get(paper_name, "")
+    own = next((room.proposed[0] for room in rooms() if room.paper == source and room.proposed), "")
 
     def place(line: str) -> tuple[Any, ...]:
         known = SHOWN.index(line) if line in SHOWN else len(SHOWN)
@@ -223,16 +222,17 @@ def explorer_data(
         if np.isfinite(seeds).any():
             values.setdefault(str(metric), []).append([place[tuple(cell)], *(json_number(v) for v in seeds)])
     found = set(rows["study"])
+    opens = next(iter(rooms()[0].studies))  # where it is in the run
     packed = _cells(cells, deltas, audits)
     return {
         "deltas": list(deltas),
-        "first": FIRST if FIRST in found else next((s["study"] for s in studies if s["study"] in found), ""),
+        "first": next((study for study in (opens, *(s["study"] for s in studies)) if study in found), ""),
         "studies": {
             study["study"]: {
                 **{key: study[key] for key in ("title", "figure")},
                 "name": study_name(study["study"]),
                 "paper": paper(study["paper"]).short,
-                "opening": opening(rows[rows["study"] == study["study"]], paper(study["paper"]).short),
+                "opening": opening(rows[rows["study"] == study["study"]], study["paper"]),
                 "source": study["paper"],
                 "own": own_data(rows.loc[rows["study"] == study["study"], "dataset"], study["paper"]),
                 "claims": _claims_of(study["study"], claims),
