@@ -10,16 +10,10 @@ from torch import nn
 
 from tensorldp.mechanisms import Box, Mechanism
 from tensorldp.mechanisms import make as make_mechanism
-from tensorldp_papers.nets.federated import (
-    ParameterRelease,
-    federated_average,
-    float_buffers,
-    layer_sizes,
-    split_users,
-    trainable,
-)
+from tensorldp_papers.nets.federated import ParameterRelease, trainable
 from tensorldp_papers.nets.networks import BiLSTM
 from tensorldp_papers.nets.train import empty_model, evaluate, federated_inputs, kept, new_model, restored
+from tensorldp_papers.papers.tldp.rounds import federated_average, float_buffers, layer_sizes, split_users
 from tensorldp_papers.papers.tldp.settings import FederatedCell, FederatedFactors, LearningTraining
 from tensorldp_papers.run.method import Audited, InsideMethod, Rows, Trained
 from tensorldp_papers.run.privacy import describe

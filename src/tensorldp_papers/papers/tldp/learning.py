@@ -17,8 +17,8 @@ from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, Mechanism
 from tensorldp_papers.extractors import is_trained
 from tensorldp_papers.nets.classify import fit
-from tensorldp_papers.nets.linear_heads import fit_linear_heads
 from tensorldp_papers.nets.train import evaluate, kept, new_model, restored
+from tensorldp_papers.papers.tldp.linear_heads import fit_linear_heads
 from tensorldp_papers.papers.tldp.settings import LearningCell, LearningFactors, LearningTraining
 from tensorldp_papers.run.cell import Cell
 from tensorldp_papers.run.method import Arrays, Audited, ReleaseMethod, Rows, Trained
