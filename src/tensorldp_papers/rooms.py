@@ -132,6 +132,7 @@ class Room(Strict):
     tables: dict[str, Table] = Field(default_factory=dict)
     pictures: dict[str, Picture] = Field(default_factory=dict, description="beside those of its studies")
     first_picture: list[FirstPicture] = Field(default_factory=list)
+    findings: bool = Field(False, description="whether figures.py has a function of this name, see `plots.finding`")
     runs: list[Runs] = Field(default_factory=list)
     instead: list[Instead] = Field(default_factory=list)
     module: str = Field("", exclude=True)

@@ -96,7 +96,7 @@ def test_a_cell_depends_on_its_own_mechanism_network_and_method() -> None:
 def test_a_job_that_may_choose_anything_depends_on_all_and_what_draws_no_noise_on_no_mechanism() -> None:
     everything = {MVG, TLDP_FILE, "tensorldp_papers/nets/split.py", f"{ROOMS}/latent/method.py"}
     assert everything <= stage("evaluate")
-    assert f"{ROOMS}/tldp/findings.py" in stage("report")
+    assert f"{ROOMS}/tldp/figures.py" in stage("report")
     assert "tensorldp_papers/data/tabular.py" in stage("prepare")
     methods = {f"{plan.module.replace('.', '/')}.py" for plan in METHODS.all().values()}
     assert f"{ROOMS}/latent/method.py" in methods

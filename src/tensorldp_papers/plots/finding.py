@@ -1,4 +1,4 @@
-"""A sentence on what a run found: those of a room are in its findings.py, and the report begins with them."""
+"""A sentence on what a run found: a room may have some, and the report begins with them."""
 
 from __future__ import annotations
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import numpy as np
 import pandas as pd
 
@@ -21,9 +19,9 @@ def findings(metrics: pd.DataFrame, claims: pd.DataFrame, audits: pd.DataFrame) 
         claims: its claims with their verdicts.
         audits: its audits.
     """
-    with_own = room_files("findings.py")
-    modules = [import_module(f"{room.module}.findings") for room in rooms() if room.module in with_own]
-    found = [finding for module in modules for finding in module.findings(metrics)]
+    drawing = room_files("figures.py")
+    own = [room.code("figures.findings") for room in rooms() if room.findings and room.module in drawing]
+    found = [finding for of_room in own for finding in of_room(metrics)]
     return [finding for finding in (*found, _refuted(claims), _audited(audits)) if finding]
 
 

@@ -1,6 +1,8 @@
-"""The ceiling of accuracy on released records, with what papers print and our runs of TLDP's Type I."""
+"""The ceiling of accuracy on released records, and what a run of TLDP's Type I found; its curves are `plots.curves`."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 import pandas as pd
@@ -9,15 +11,19 @@ from matplotlib.figure import Figure
 from tensorldp.deltas import REPORT_DELTA
 from tensorldp.privacy import accuracy_ceiling
 from tensorldp_papers.plots.axes import decades, shares
+from tensorldp_papers.plots.comparing import EQUAL, meetings, points
+from tensorldp_papers.plots.curves import main_setting, with_lines
+from tensorldp_papers.plots.finding import PRINTED, Finding, epsilon_words, first_dataset
 from tensorldp_papers.plots.lines import draw_bound, draw_mechanism, draw_printed, shade
 from tensorldp_papers.plots.means import finite, placed
-from tensorldp_papers.plots.names import dataset_name
+from tensorldp_papers.plots.names import dataset_name, study_name
 from tensorldp_papers.plots.printed import PrintedPoint, printed_points
 from tensorldp_papers.plots.sheets import SMALLEST, finish, narrow, panels
-from tensorldp_papers.plots.style import PALE, QUIET, look, order
-from tensorldp_papers.plots.words import percent
+from tensorldp_papers.plots.style import PALE, QUIET, label, look, order
+from tensorldp_papers.plots.words import percent, short_number
 
 STUDY, RELEASED = "tldp_type1", "accuracy_perturbed_test"
+LEVEL = 0.01  # of a score: no smaller difference is written
 
 
 def ceiling_table() -> pd.DataFrame:
@@ -59,8 +65,7 @@ def draw_ceiling(table: pd.DataFrame, metrics: pd.DataFrame) -> Figure:
         own = look(name).label
         draw_mechanism(ax, placed(rows[rows["mechanism"] == name], "epsilon"), name, text=f"{own}, printed ε")
         draw_mechanism(ax, true[true["mechanism"] == name], name, text=f"{own}, true ε")
-    points = {paper: _claims(paper) for paper in ("LATENT", "TLDP")}
-    for paper, claimed in points.items():
+    for paper, claimed in {paper: _claims(paper) for paper in ("LATENT", "TLDP")}.items():
         draw_printed(ax, [e for e, _ in claimed], [v for _, v in claimed], f"printed by {paper}")
     at = float(np.interp(0.3, table["pure"], table["epsilon"]))
     lines = ("◂ no classifier", "gets here on", "released", "records")
@@ -87,3 +92,39 @@ def _lines_note(rows: pd.DataFrame) -> str:
         return ""
     name = dataset_name(str(rows["dataset"].iloc[0]))
     return f"Lines: ours on released test records of {name}, means over seeds; bands: lowest to highest."
+
+
+def findings(metrics: pd.DataFrame) -> list[Finding]:
+    """Returns the sentences for which a table of metrics has numbers."""
+    return list(filter(None, (_label(metrics), _level(metrics))))
+
+
+def _label(metrics: pd.DataFrame) -> Finding | None:
+    """What TLDP's printed epsilon guarantees an image."""
+    rows = metrics[(metrics["study"] == STUDY) & (metrics["mechanism"] == "tldp-l")]
+    rows = rows[~rows["variant"].str.contains("range=printed")]
+    if rows.empty:
+        return None
+    rows = rows[rows["dataset"] == (dataset := first_dataset(rows))]
+    printed = min(rows["epsilon"].unique(), key=lambda e: abs(math.log(e / PRINTED)))
+    guaranteed = rows[rows["epsilon"] == printed]["guarantee_epsilon"].min()
+    before = (
+        f"Where {label('tldp-l')} prints an ε of {epsilon_words(printed)}, one record of {dataset_name(dataset)} gets "
+    )
+    return Finding(before, short_number(float(guaranteed)), ".", STUDY, study_name(STUDY))
+
+
+def _level(metrics: pd.DataFrame) -> Finding | None:
+    """How far TLDP-L and the Laplace mechanism are apart at one true epsilon."""
+    rows = metrics[(metrics["study"] == STUDY) & (metrics["metric"] == "weighted_f1")]
+    if rows.empty:
+        return None
+    rows = rows[rows["dataset"] == (dataset := first_dataset(rows))]
+    rows = placed(main_setting(with_lines(rows.copy())), "guarantee_epsilon")
+    known, tldp = (points(rows[rows["line"] == name]) for name in ("laplace", "tldp-l"))
+    apart = [abs(a.mean - b.mean) for a, b in meetings(known, tldp, EQUAL)]
+    if not apart:
+        return None
+    before = f"At one true ε, F1 of {label('tldp-l')} and of plain Laplace noise on {dataset_name(dataset)} differ by "
+    gap = float(np.median(apart))
+    return Finding(before, f"{gap:.2f}" if gap >= LEVEL else f"less than {LEVEL}", ".", STUDY, study_name(STUDY))
