@@ -27,7 +27,7 @@ LEVEL = 0.02  # of a score that counts as the same
 
 
 def draw_study(
-    metrics: pd.DataFrame, study: str, *, source: str, part: str = "element", metric: str = "weighted_f1"
+    metrics: pd.DataFrame, study: str, *, source: str, part: str = "", metric: str = "weighted_f1"
 ) -> Figure:
     """Two panels for each data set with one score axis: epsilon as printed, and the same runs at their guarantees.
 
@@ -37,7 +37,7 @@ def draw_study(
         metrics: the metrics table.
         study: whose rows are drawn.
         source: the figure that it repeats, such as "TLDP, Figure 1".
-        part: what the printed epsilon of the paper's own mechanisms is of.
+        part: what the printed epsilon of the paper's own mechanisms is of, if not what its room says.
         metric: the score.
 
     Raises:
@@ -51,7 +51,7 @@ def draw_study(
     nominal, true = placed(_as_printed(rows), "epsilon"), placed(rows, "guarantee_epsilon")
     figure, axes = panels(2 * len(datasets), columns=2, height=2.75, sharey=True)
     room = _proposer(names)
-    covers = f"; {room.short}'s is of one {part}" if room and room.unit != "record" else ""
+    covers = f"; {room.short}'s is of one {part or room.unit}" if room and room.unit != "record" else ""
     epsilons(axes[0::2], finite(nominal)["at"], f"printed ε (nats{covers})")
     epsilons(axes[1::2], finite(true)["at"], true_axis(str(rows["guarantee_unit"].iloc[0])))
     shares(axes, METRICS[metric][0])
