@@ -6,7 +6,6 @@ import ast
 import sys
 import tomllib
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 
 from importlinter.cli import lint_imports
@@ -39,20 +38,6 @@ def test_every_module_has_a_layer() -> None:
     layers = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"][0]["layers"]
     own = {".".join(module.split(".")[:2]) for module in MODULES if "." in module}
     assert sorted(module for layer in layers for module in layer.split(" | ")) == sorted(own)
-
-
-def test_what_a_package_imports_when_it_is_asked_for_is_stated_for_readers_of_its_code() -> None:
-    for module, tree in TREES.items():
-        defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-        if MODULES[module].name != "__init__.py" or not {"__getattr__", "__dir__"} & defined:
-            continue
-        blocks = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
-        lines = [line for block in blocks for line in block.body if isinstance(line, ast.ImportFrom)]
-        homes = {alias.name: line.module for line in lines for alias in line.names}
-        package = import_module(module)
-        assert sorted(homes) == sorted(package.__all__) == sorted(dir(package)), module
-        for name, home in homes.items():
-            assert getattr(package, name) is getattr(import_module(str(home)), name), name
 
 
 def tops(module: str, *, functions: bool) -> set[str]:

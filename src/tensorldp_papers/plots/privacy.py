@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from tensorldp.audit.likelihood import audits
 from tensorldp.deltas import REPORT_DELTA
 from tensorldp.mechanisms import Box, make
-from tensorldp.privacy import audits
 from tensorldp_papers.plots.axes import decades
 from tensorldp_papers.plots.lines import DASHED, MOST_LINES
 from tensorldp_papers.plots.sheets import finish, panels
