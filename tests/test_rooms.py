@@ -160,6 +160,7 @@ def test_runs_of_a_plug_ins_study_fall_short_of_what_its_room_says(sixth: Path) 
         (("paper: sixth", "paper: tldp"), r"paper = 'tldp' is that of .*tldp"),
         (("sixth_data:", "other_data:"), r"studies has other_data, but other_data\.yaml is not beside it"),
         (('"#123456"', "blue"), r"colours\.sixth-laplace = 'blue' is not valid"),
+        (("records: 60000", "recods: 60000"), r"unknown key in .*room\.yaml runs\.0 'recods'.*'records'"),
         (("records: 60000", "records: many"), r"runs\.0\.records = 'many' is not valid"),
     ],
 )

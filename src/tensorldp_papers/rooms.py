@@ -12,7 +12,7 @@ from pydantic import Field, ValidationError
 
 from tensorldp.errors import InputError
 from tensorldp_papers.room_folders import ROOM, room_files
-from tensorldp_papers.strict import Strict, explain, read_yaml
+from tensorldp_papers.strict import Strict, explain, first_problem, read_yaml
 
 Colour = Annotated[str, Field(pattern="^#[0-9a-f]{6}$")]
 RESOLVERS = {"doi": "https://doi.org/", "arXiv": "https://arxiv.org/abs/"}
@@ -149,6 +149,13 @@ class Room(Strict):
         return getattr(import_module(f"{self.module}.{module}"), function)
 
 
+PARTS: dict[str, type[Strict]] = {
+    **{"source": Paper, "tables": Table, "pictures": Picture, "first_picture": FirstPicture},
+    **{"runs": Runs, "instead": Instead},
+}
+OURS = ("module", "folder")  # of no room.yaml
+
+
 def rooms() -> tuple[Room, ...]:
     """Returns all rooms that have a room.yaml, in the order of their places.
 
@@ -176,9 +183,9 @@ def _room(module: str, path: Path) -> Room:
     try:
         room = Room.model_validate({**raw, "module": module, "folder": path.parent})
     except ValidationError as error:
-        raise explain(
-            error, str(path), {key: None for key in Room.model_fields if key not in ("module", "folder")}
-        ) from None
+        place = first_problem(error)["loc"]
+        known = PARTS.get(str(place[0]), Room) if len(place) > 1 else Room
+        raise explain(error, str(path), {key: None for key in known.model_fields if key not in OURS}) from None
     for study in room.studies:
         if not (path.parent / f"{study}.yaml").is_file():
             raise InputError(f"{path}: studies has {study}, but {study}.yaml is not beside it")
