@@ -13,7 +13,7 @@ TOLERANCE = 1e-6  # of epsilon, relative
 
 
 def true_epsilon(mechanism: Mechanism, delta: float) -> float:
-    """The pure epsilon, atoms removed in the mechanism's favour; where there is none, the epsilon at `delta`."""
+    """Computes the pure epsilon, atoms removed in the mechanism's favour; if there is none, the epsilon at `delta`."""
     curve = mechanism.curve()
     return curve.pure_epsilon if math.isfinite(curve.pure_epsilon) else curve.epsilon(delta)
 
@@ -25,7 +25,7 @@ def calibrate(
     *,
     epsilon_of: Callable[[Mechanism, float], float] = true_epsilon,
 ) -> Mechanism:
-    """The mechanism with the largest nominal epsilon whose true one is at most `epsilon`.
+    """Finds the mechanism with the largest nominal epsilon whose true one is at most `epsilon`.
 
     Args:
         build: makes the mechanism at a nominal epsilon; its true epsilon must rise with it.

@@ -10,7 +10,7 @@ RUN_OF = frozenset({"record", "step"})  # units whose repeated use makes a run
 
 
 def compose(mechanism: Mechanism, *, count: int, delta: float) -> Guarantee:
-    """The guarantee of `count` adaptive uses of a mechanism on the same record, such as weights x rounds.
+    """Computes the guarantee of `count` adaptive uses of a mechanism on one record, such as weights x rounds.
 
     Args:
         mechanism: the mechanism that is used repeatedly.

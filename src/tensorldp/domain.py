@@ -18,7 +18,7 @@ FARTHEST, NARROWEST = 1e30, 1e-30  # of domains: squares and products of values 
 
 
 def blocks(x: Tensor, size: int) -> Iterator[slice]:
-    """Slices of a batch, of about `size` bytes each and one record at least."""
+    """Cuts a batch into slices of about `size` bytes each and one record at least."""
     step = max(1, size // max(1, x[:1].numel() * x.element_size()))
     return (slice(start, start + step) for start in range(0, x.shape[0], step))
 
@@ -34,7 +34,7 @@ def _shape(value: object) -> tuple[int, ...]:
 
 
 def _inwards(end: float, towards: float, dtype: torch.dtype) -> float:
-    """The number of `dtype` that is nearest to the end of a box and not outside; `towards` is the sign of inwards."""
+    """Returns the number of `dtype` nearest to the end of a box and not outside; `towards` is the sign of inwards."""
     near = torch.tensor(end, dtype=torch.float64).to(dtype)
     if (float(near) - end) * towards < 0.0:
         near = torch.nextafter(near, near.new_tensor(math.copysign(math.inf, towards)))
@@ -48,11 +48,11 @@ class _Records:
 
     @property
     def size(self) -> int:
-        """I, the number of elements of a record."""
+        """Returns I, the number of elements of a record."""
         return math.prod(self.shape)
 
     def constant(self, value: float, dtype: torch.dtype = torch.float64) -> Tensor:
-        """The record whose every element is `value`."""
+        """Returns the record whose every element is `value`."""
         return torch.full(self.shape, value, dtype=dtype)
 
 
@@ -78,44 +78,44 @@ class Box(_Records):
 
     @property
     def width(self) -> float:
-        """R, the largest change of one element."""
+        """Returns R, the largest change of one element."""
         return self.high - self.low
 
     @property
     def centre(self) -> float:
-        """The middle of the range of an element."""
+        """Returns the middle of the range of an element."""
         return (self.low + self.high) / 2
 
     @property
     def diameter(self) -> float:
-        """The largest l2 distance of two records."""
+        """Returns the largest l2 distance of two records."""
         return self.width * math.sqrt(self.size)
 
     def farthest(self) -> tuple[Tensor, Tensor]:
-        """Two opposite corners, float64."""
+        """Returns two opposite corners, float64."""
         return self.constant(self.low), self.constant(self.high)
 
     def as_box(self) -> Box:
-        """Itself."""
+        """Returns itself."""
         return self
 
     def as_ball(self) -> Ball:
-        """The ball through the corners, about the box's centre."""
+        """Returns the ball through the corners, about the box's centre."""
         return Ball(self.width / 2 * math.sqrt(self.size), self.shape, centre=self.centre)
 
     def excess(self, x: Tensor) -> float:
-        """How far the batch `x` reaches outside, as a share of the width; NaN if x has a NaN; <= 0 inside."""
+        """Computes how far the batch `x` reaches outside, as a share of the width; NaN if x has a NaN; <= 0 inside."""
         if x.numel() == 0:
             return 0.0
         low, high = (float(v) for v in torch.aminmax(x))
         return max(self.low - low, high - self.high) / self.width if low == low else math.nan
 
     def project(self, x: Tensor) -> Tensor:
-        """The nearest batch inside; what is inside stays as it is."""
+        """Returns the nearest batch inside; what is inside stays as it is."""
         return x.clamp(*self.ends(x.dtype))
 
     def ends(self, dtype: torch.dtype) -> tuple[float, float]:
-        """The least and the largest number of a precision that is inside."""
+        """Returns the least and the largest number of a precision that is inside."""
         low, high = (_inwards(end, towards, dtype) for end, towards in ((self.low, 1.0), (self.high, -1.0)))
         if low > high:
             raise InputError(f"no number of {dtype} lies in {self}: give the records as float64")
@@ -141,29 +141,29 @@ class Ball(_Records):
 
     @property
     def diameter(self) -> float:
-        """The largest l2 distance of two records."""
+        """Returns the largest l2 distance of two records."""
         return 2.0 * self.radius
 
     def farthest(self) -> tuple[Tensor, Tensor]:
-        """Two opposite records along the diagonal, float64."""
+        """Returns two opposite records along the diagonal, float64."""
         offset = self.radius / math.sqrt(self.size)
         return self.constant(self.centre - offset), self.constant(self.centre + offset)
 
     def as_box(self) -> Box:
-        """The smallest box of equal sides around the ball."""
+        """Returns the smallest box of equal sides around the ball."""
         return Box(self.centre - self.radius, self.centre + self.radius, self.shape)
 
     def as_ball(self) -> Ball:
-        """Itself."""
+        """Returns itself."""
         return self
 
     def _away(self, x: Tensor) -> Tensor:
-        """Rows in float64, about the centre."""
+        """Returns rows in float64, about the centre."""
         away = x.flatten(1).double().contiguous()
         return away - self.centre if self.centre else away
 
     def _norms(self, x: Tensor) -> Tensor:
-        """The l2 distances from the centre, float64 whatever the precision of `x`."""
+        """Computes the l2 distances from the centre, float64 whatever the precision of `x`."""
         norms = torch.empty(x.shape[0], dtype=torch.float64, device=x.device)
         for block in blocks(x, NORM_BYTES):
             away = self._away(x[block])
@@ -175,18 +175,18 @@ class Ball(_Records):
         return norms
 
     def excess(self, x: Tensor) -> float:
-        """How far the batch `x` reaches outside, as a share of the radius; NaN if x has a NaN; <= 0 inside."""
+        """Computes how far the batch `x` reaches outside, as a share of the radius; NaN if x has a NaN; <= 0 inside."""
         return (float(self._norms(x).max()) - self.radius) / self.radius if x.numel() else 0.0
 
     def project(self, x: Tensor) -> Tensor:
-        """The nearest batch inside: l2 clipping about the centre; what is inside stays as it is."""
+        """Returns the nearest batch inside: l2 clipping about the centre; what is inside stays as it is."""
         out = x.clone(memory_format=torch.contiguous_format)
         for block in blocks(out, NORM_BYTES):
             self._shrink(out[block])
         return out
 
     def _shrink(self, x: Tensor) -> None:
-        """Project in place: scale the records outside, round them, and scale again where rounding led outside."""
+        """Projects in place: scales the records outside, rounds them, and scales again where rounding led outside."""
         norms = self._norms(x)
         outside = (norms > self.radius).nonzero().squeeze(1)
         away, factor = self._away(x[outside]), self.radius / norms[outside]

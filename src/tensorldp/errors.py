@@ -18,7 +18,7 @@ class InputError(ValueError):
 
 
 def shown(value: object) -> str:
-    """A value as a message shows it: on one line and not too long."""
+    """Formats a value as a message shows it: on one line and not too long."""
     try:
         text = repr(value)
     except ValueError:  # Python does not write integers of more than 4300 digits
@@ -28,13 +28,13 @@ def shown(value: object) -> str:
 
 
 def number(value: float) -> str:
-    """A number that reads back as itself, in six digits where these do."""
+    """Formats a number so that it reads back as itself, in six digits where these do."""
     short = f"{value:g}"
     return short if float(short) == value else repr(value)
 
 
 def kind_of(value: object) -> str:
-    """What a message calls a value by its type, with its shape if it has one."""
+    """Returns what a message calls a value by its type, with its shape if it has one."""
     if value is None:
         return "None"
     name = {"ndarray": "NumPy array", "Tensor": "tensor"}.get(type(value).__name__, type(value).__name__)
@@ -44,7 +44,7 @@ def kind_of(value: object) -> str:
 
 
 def described(error: BaseException) -> str:
-    """An exception as a message shows it: its class and what it says, on one line and not too long."""
+    """Formats an exception as a message shows it: its class and what it says, on one line and not too long."""
     try:
         text = " ".join(str(error).split())
     except Exception:  # a user's own exception may not even say what it is
@@ -54,14 +54,14 @@ def described(error: BaseException) -> str:
 
 
 def joined(words: Iterable[str], last: str) -> str:
-    """Words as a sentence lists them, `last` before the last one."""
+    """Joins words as a sentence lists them, `last` before the last one."""
     *others, end = words
     return f"{', '.join(others)} {last} {end}" if others else end
 
 
 @contextmanager
 def blamed(what: str) -> Iterator[None]:
-    """Run code that somebody else wrote: whatever it raises becomes an `InputError` that says what failed.
+    """Runs code that somebody else wrote: whatever it raises becomes an `InputError` that says what failed.
 
     That includes `SystemExit`, but not the user's own interruption.
     """
@@ -74,7 +74,7 @@ def blamed(what: str) -> Iterator[None]:
 
 
 def unknown(kind: str, value: str, allowed: Iterable[str]) -> InputError:
-    """An `InputError` for a name that is not in `allowed`, naming the nearest allowed one, or those equally near."""
+    """Builds an `InputError` for a name not in `allowed`, naming the nearest allowed one, or those equally near."""
     names = sorted(allowed)
     folded = {name.casefold(): name for name in names}
     given = str(value).casefold()
@@ -97,7 +97,7 @@ def check_real(
     open_high: bool = False,
     infinite: bool = False,
 ) -> float:
-    """`value` as a float inside the stated interval; NaN is refused, and infinity unless `infinite`."""
+    """Returns `value` as a float inside the stated interval; refuses NaN, and infinity unless `infinite`."""
     left, right = "(" if open_low else "[", ")" if open_high else "]"
     if math.isinf(high) and math.isinf(low):
         allowed = "a finite number"
@@ -122,19 +122,19 @@ def check_real(
 
 
 def check_positive(name: str, value: object, *, infinite: bool = False) -> float:
-    """`value` as a float above 0; infinity only if `infinite`."""
+    """Returns `value` as a float above 0; infinity only if `infinite`."""
     return check_real(name, value, low=0.0, open_low=True, infinite=infinite)
 
 
 def check_flag(name: str, value: object) -> bool:
-    """`value` if it is True or False."""
+    """Returns `value` if it is True or False."""
     if not isinstance(value, bool):
         raise InputError(f"{name} must be True or False, got {shown(value)}")
     return value
 
 
 def check_budget(name: str, value: object, *, infinite: bool = False) -> float:
-    """`value` as the nominal epsilon of a release, in [1e-12, 1e12]; infinity only if `infinite`.
+    """Returns `value` as the nominal epsilon of a release, in [1e-12, 1e12]; infinity only if `infinite`.
 
     Beyond these bounds noise or its inverse leaves the range of floats, and no guarantee means anything there.
     """
@@ -142,7 +142,7 @@ def check_budget(name: str, value: object, *, infinite: bool = False) -> float:
 
 
 def check_whole(name: str, value: object, *, low: int = 0, high: int | None = None) -> int:
-    """`value` as an int in [low, high]."""
+    """Returns `value` as an int in [low, high]."""
     top = "" if high is None else f" and at most {high}"
     if isinstance(value, bool) or not isinstance(value, int) or value < low or (high is not None and value > high):
         raise InputError(f"{name} must be a whole number of at least {low}{top}, got {shown(value)}")
@@ -150,6 +150,6 @@ def check_whole(name: str, value: object, *, low: int = 0, high: int | None = No
 
 
 def check_word(name: str, value: object, *allowed: str) -> None:
-    """Refuse a value that is not one of a few words."""
+    """Refuses a value that is not one of a few words."""
     if value not in allowed:
         raise InputError(f"{name} must be {joined(map(repr, allowed), 'or')}, got {value!r}")

@@ -27,7 +27,7 @@ class FullDiskError(InputError):
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary path in the same folder that takes the place of `path` if the block succeeds."""
+    """Yields a temporary path in the same folder that takes the place of `path` if the block succeeds."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     for part in path.parent.glob(f".{glob.escape(path.name)}.{glob.escape(platform.node())}-*.part"):
@@ -54,7 +54,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def _is_running(process: int) -> bool:
-    """Whether a process of this machine still runs; where the system cannot tell, it does."""
+    """Returns whether a process of this machine still runs; where the system cannot tell, it does."""
     if os.name == "posix":
         try:
             os.kill(process, 0)
@@ -66,7 +66,7 @@ def _is_running(process: int) -> bool:
 
 
 def writable_folder(folder: Path, what: str, names: Sequence[str] = ()) -> Path:
-    """The folder, made if it is not there; refused if nothing can be written there, or a folder has one of the names.
+    """Returns the folder, made if need be; refuses one where nothing can be written or a folder has one of the names.
 
     Args:
         folder: the folder.
@@ -86,18 +86,18 @@ def writable_folder(folder: Path, what: str, names: Sequence[str] = ()) -> Path:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write `text` to `path`, whole or not at all."""
+    """Writes `text` to `path`, whole or not at all."""
     with replacing(path) as temporary:
         temporary.write_text(text)
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write `value` as indented JSON with sorted keys, whole or not at all; infinities become the word "inf"."""
+    """Writes `value` as indented JSON with sorted keys, whole or not at all; infinities become the word "inf"."""
     write_text(path, json.dumps(plain(value), indent=1, sort_keys=True, allow_nan=False) + "\n")
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON can hold it: lists for tuples, texts as keys, words for infinities."""
+    """Returns a value as JSON can hold it: lists for tuples, texts as keys, words for infinities."""
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -108,7 +108,7 @@ def plain(value: Any) -> Any:
 
 
 def read_json(path: Path) -> Any:
-    """The JSON value in a file."""
+    """Reads the JSON value in a file."""
     try:
         return json.loads(Path(path).read_text())
     except OSError:
@@ -118,7 +118,7 @@ def read_json(path: Path) -> Any:
 
 
 def write_arrays(path: Path, arrays: dict[str, NDArray[Any]], metadata: dict[str, str] | None = None) -> None:
-    """Write arrays as one safetensors file whose bytes depend on nothing but its content, whole or not at all."""
+    """Writes arrays as one safetensors file whose bytes depend on nothing but its content, whole or not at all."""
     from safetensors.numpy import save_file
 
     with replacing(path) as temporary:
@@ -128,7 +128,7 @@ def write_arrays(path: Path, arrays: dict[str, NDArray[Any]], metadata: dict[str
 
 
 def _sort_metadata(path: Path) -> None:
-    """Put the metadata in order: the library's order changes from process to process, and so would the checksum."""
+    """Puts the metadata in order: the library's order changes from process to process, and so would the checksum."""
     with path.open("r+b") as file:
         size = int.from_bytes(file.read(8), "little")
         header = json.loads(file.read(size))
@@ -141,7 +141,7 @@ def _sort_metadata(path: Path) -> None:
 
 
 def read_arrays(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
-    """All arrays of a safetensors file, and its metadata."""
+    """Reads all arrays of a safetensors file, and its metadata."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -154,6 +154,6 @@ def read_arrays(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
 
 
 def sha256(path: Path) -> str:
-    """The SHA-256 of a file, as hexadecimal text."""
+    """Computes the SHA-256 of a file, as hexadecimal text."""
     with Path(path).open("rb") as source:
         return hashlib.file_digest(source, "sha256").hexdigest()

@@ -14,7 +14,7 @@ KEPT = 256 << 20
 
 
 def keep_freed_memory() -> bool:
-    """Let glibc reuse what tensors freed instead of returning it to the system; False where the library is another.
+    """Lets glibc reuse what tensors freed instead of returning it to the system; False if the library is another.
 
     By default each activation of a few megabytes is mapped and unmapped, and the kernel fills its pages with zeros
     anew at every step: up to a third of a small network's training. More than 256 MB of free memory at the end of the
@@ -27,7 +27,7 @@ def keep_freed_memory() -> bool:
 
 
 def free_memory() -> float:
-    """Bytes that this process may still use, by the machine, its group and its own limit; infinite if unknown."""
+    """Returns the bytes this process may still use, by machine, group and its own limit; infinite if unknown."""
     limits = [_of_machine(), _of_process()]
     for most, used in (
         ("memory.max", "memory.current"),
@@ -40,7 +40,7 @@ def free_memory() -> float:
 
 
 def check_memory(name: str, elements: int, each: int) -> None:
-    """Refuse what does not fit in memory, before any of it is allocated.
+    """Refuses what does not fit in memory, before any of it is allocated.
 
     Args:
         name: what needs it, for the message.

@@ -33,7 +33,7 @@ _SIGNS = {4: _BITS.astype(np.uint32) << np.uint32(31), 8: _BITS.astype(np.uint64
 
 
 def derive_seed(*parts: object) -> int:
-    """A 63-bit seed from a tuple such as (study, dataset, mechanism, epsilon, seed, purpose).
+    """Derives a 63-bit seed from a tuple such as (study, dataset, mechanism, epsilon, seed, purpose).
 
     A generator on the CPU keeps its low 32 bits, so that two of n streams are the same with a chance of n^2 / 2^33.
 
@@ -47,12 +47,12 @@ def derive_seed(*parts: object) -> int:
 
 
 def generator(*parts: object, device: str | torch.device = "cpu") -> torch.Generator:
-    """A torch generator on `device`, seeded from `parts`: for studies, not to protect data (see `derive_seed`)."""
+    """Makes a torch generator on `device` seeded from `parts`: for studies, not to protect data (see `derive_seed`)."""
     return torch.Generator(device).manual_seed(derive_seed(*parts))
 
 
 def unpredictable_generator(device: str | torch.device = "cpu") -> torch.Generator:
-    """A torch generator whose state comes from the operating system's entropy: what an owner of data takes.
+    """Makes a torch generator whose state comes from the system's entropy: what an owner of data takes.
 
     PyTorch keeps 32 bits of any seed on the CPU, so that 2^32 trials undo every release of a seeded generator, however
     its seed was chosen. Here all 19,937 bits of the Mersenne Twister are drawn. A generator on an accelerator has no
@@ -68,12 +68,12 @@ def unpredictable_generator(device: str | torch.device = "cpu") -> torch.Generat
 
 
 def seed_from(source: torch.Generator) -> int:
-    """A seed made of the next 63 bits of `source`."""
+    """Draws a seed: the next 63 bits of `source`."""
     return int(torch.empty((), dtype=torch.int64, device=source.device).random_(generator=source))
 
 
 def numpy_generator(source: torch.Generator) -> np.random.Generator:
-    """A NumPy generator seeded by the next 126 bits of `source`, so that successive calls differ.
+    """Makes a NumPy generator seeded by the next 126 bits of `source`, so that successive calls differ.
 
     It is no harder to guess than `source`: of a seeded generator on the CPU there are 2^32.
     """
@@ -81,7 +81,7 @@ def numpy_generator(source: torch.Generator) -> np.random.Generator:
 
 
 def check_generator(source: object, x: Tensor) -> torch.Generator:
-    """`source` if it is a generator on the device of `x`."""
+    """Returns `source` if it is a generator on the device of `x`."""
     if not isinstance(source, torch.Generator):
         raise InputError(f"generator must be a torch.Generator, got {type(source).__name__}")
     if source.device.type != x.device.type:
@@ -92,7 +92,7 @@ def check_generator(source: object, x: Tensor) -> torch.Generator:
 
 
 def _streams(source: torch.Generator) -> Callable[[int], np.random.Generator]:
-    """NumPy streams, one per segment of a large tensor, from the next 126 bits of `source`."""
+    """Makes NumPy streams, one per segment of a large tensor, from the next 126 bits of `source`."""
     words = torch.empty(2, dtype=torch.int64, device=source.device).random_(generator=source).tolist()
     return lambda segment: np.random.Generator(np.random.SFC64([*words, segment] if segment else words))
 
@@ -109,7 +109,7 @@ def _standard_normal(rng: np.random.Generator, block: npt.NDArray[Any]) -> None:
 
 
 def _add_cpu(x: Tensor, scale: float, source: torch.Generator, laplace: bool) -> Tensor:
-    """x plus noise. Each segment has its own stream, so that the draws do not depend on the number of threads."""
+    """Adds noise to x. Each segment has its own stream, so that the draws do not depend on the number of threads."""
     stream = _streams(source)
     flat = x.detach().reshape(-1)
     out = torch.empty(x.shape, dtype=x.dtype)
@@ -163,17 +163,17 @@ def _add_device(x: Tensor, scale: float, source: torch.Generator, laplace: bool)
 
 
 def add_laplace(x: Tensor, scale: float, source: torch.Generator) -> Tensor:
-    """x + Lap(0, scale) per element, a new tensor of the dtype and device of x."""
+    """Returns x + Lap(0, scale) per element, a new tensor of the dtype and device of x."""
     return (_add_cpu if x.device.type == "cpu" else _add_device)(x, scale, source, True)
 
 
 def add_gaussian(x: Tensor, sigma: float, source: torch.Generator) -> Tensor:
-    """x + N(0, sigma^2) per element, a new tensor of the dtype and device of x."""
+    """Returns x + N(0, sigma^2) per element, a new tensor of the dtype and device of x."""
     return (_add_cpu if x.device.type == "cpu" else _add_device)(x, sigma, source, False)
 
 
 def standard_normal(like: Tensor, source: torch.Generator) -> Tensor:
-    """N(0, 1) draws of the shape and device of `like`, in float64 for float64 and float32 otherwise."""
+    """Draws N(0, 1) in the shape and on the device of `like`, in float64 for float64 and float32 otherwise."""
     dtype = torch.float64 if like.dtype == torch.float64 else torch.float32
     return add_gaussian(torch.zeros(like.shape, dtype=dtype, device=like.device), 1.0, source)
 
@@ -182,7 +182,7 @@ Draws = TypeVar("Draws", Tensor, npt.NDArray[np.float64])
 
 
 def _with_all_digits(u: Draws, draw: Callable[[tuple[int]], Draws], top: float = FINE) -> Draws:
-    """`u` with what is below 2^-40 drawn anew, uniform on (0, top), and so on below that."""
+    """Draws anew what of `u` is below 2^-40, uniform on (0, top), and so on below that."""
     small = u < FINE
     if bool(small.any()):
         u[small] = top * _with_all_digits(draw((int(small.sum()),)), draw)
@@ -190,7 +190,7 @@ def _with_all_digits(u: Draws, draw: Callable[[tuple[int]], Draws], top: float =
 
 
 def complement(u: Draws, draw: Callable[[tuple[int]], Draws]) -> Draws:
-    """1 - u of uniform draws, with all digits near 0, where u has none: compare it with the chance of what is rare.
+    """Returns 1 - u of uniform draws, with all digits near 0, which u lacks: to compare with a rare chance.
 
     Args:
         u: draws of 53 bits, of which all but (2^13 - 1) / 2^53 have 1 - u >= 2^-40.
@@ -200,14 +200,14 @@ def complement(u: Draws, draw: Callable[[tuple[int]], Draws]) -> Draws:
 
 
 def toss(hit: Tensor | float, miss: Tensor | float, shape: tuple[int, ...], source: torch.Generator) -> Tensor:
-    """Coins that are True with probability `hit`; `miss` is 1 - hit, and either may be as rare as a float can be."""
+    """Tosses coins, True with probability `hit`; `miss` is 1 - hit, and either may be as rare as a float can be."""
     u = uniform(shape, source)
     hit, miss = (torch.as_tensor(side, dtype=u.dtype, device=u.device) for side in (hit, miss))
     return torch.where(hit < miss, u < hit, complement(u, partial(uniform, source=source)) > miss)
 
 
 def uniform(shape: tuple[int, ...], source: torch.Generator) -> Tensor:
-    """float64 draws from the open interval (0, 1), on the generator's device: k + 1/2 over 2^53, finer near 0."""
+    """Draws float64 from the open interval (0, 1), on the generator's device: k + 1/2 over 2^53, finer near 0."""
     if source.device.type == "cpu":
         rng = numpy_generator(source)
 
@@ -226,7 +226,7 @@ def uniform(shape: tuple[int, ...], source: torch.Generator) -> Tensor:
 
 
 def sparse_positions(count: int, probability: float, source: torch.Generator) -> np.ndarray:
-    """The positions in range(count) that an independent coin of the given probability hits, sorted.
+    """Draws the positions in range(count) that an independent coin of the given probability hits, sorted.
 
     Costs only the hits: a binomial number of distinct positions, so that coins of 1e-30 are exact and free.
     """

@@ -20,18 +20,18 @@ _looked_at: dict[str, ModuleType] = {}
 
 
 def plugin_modules() -> list[str]:
-    """The modules that TENSORLDP_PLUGINS names, comma separated."""
+    """Returns the modules that TENSORLDP_PLUGINS names, comma separated."""
     return [name for name in os.environ.get("TENSORLDP_PLUGINS", "").split(",") if name]
 
 
 def module_file(folder: Path, name: str) -> Path | None:
-    """The file of a module or a package that a folder holds, if it does."""
+    """Returns the file of a module or a package that a folder holds, if it does."""
     path = folder / name.replace(".", "/")
     return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()), None)
 
 
 def import_plugins(modules: Sequence[str] | None = None) -> None:
-    """Import modules that register something: those given, or those that TENSORLDP_PLUGINS names.
+    """Imports modules that register something: those given, or those that TENSORLDP_PLUGINS names.
 
     The working directory is searched last: a user's own module lies beside config.yaml.
 
@@ -94,7 +94,7 @@ class Registry(Generic[T]):
         return {point.name: point for point in entry_points(group=self.group)}
 
     def add(self, name: str, member: T, module: str = "") -> None:
-        """Make a member known.
+        """Makes a member known.
 
         Args:
             name: its key.
@@ -118,7 +118,7 @@ class Registry(Generic[T]):
         REGISTERED.append(module)
 
     def register(self, name: str) -> Callable[[M], M]:
-        """A decorator that adds a definition under a name.
+        """Returns a decorator that adds a definition under a name.
 
         Raises:
             InputError: as `add`, when it is applied.
@@ -131,7 +131,7 @@ class Registry(Generic[T]):
         return decorate
 
     def names(self) -> list[str]:
-        """All names, sorted. Plug-ins are imported; the package's own modules and entry points are not.
+        """Returns all names, sorted. Plug-ins are imported; the package's own modules and entry points are not.
 
         Raises:
             InputError: if a plug-in cannot be used (see `import_plugins`).
@@ -140,7 +140,7 @@ class Registry(Generic[T]):
         return sorted({*self._own, *self._points, *self._members})
 
     def get(self, name: str) -> T:
-        """The member of a name; imports the one module that defines it.
+        """Returns the member of a name; imports the one module that defines it.
 
         Raises:
             InputError: if there is none, naming the nearest, or its module cannot be imported.
@@ -152,19 +152,19 @@ class Registry(Generic[T]):
         return self._members[name]
 
     def __getitem__(self, name: str) -> T:
-        """As `get`."""
+        """Returns the member of a name as `get` does."""
         return self.get(name)
 
     def __contains__(self, name: object) -> bool:
-        """Whether there is a member of this name, without importing it."""
+        """Returns whether there is a member of this name, without importing it."""
         return name in self.names()
 
     def __iter__(self) -> Iterator[str]:
-        """The names, sorted."""
+        """Iterates over the names, sorted."""
         return iter(self.names())
 
     def all(self) -> dict[str, T]:
-        """Every member by name, sorted; imports all that define one.
+        """Returns every member by name, sorted; imports all that define one.
 
         Raises:
             InputError: if a plug-in or an entry point cannot be imported.
@@ -172,15 +172,15 @@ class Registry(Generic[T]):
         return {name: self.get(name) for name in self.names()}
 
     def module(self, name: str) -> str | None:
-        """The module of the package that defines a name, without importing it; None for members from outside."""
+        """Returns the package's module that defines a name, without importing it; None for members from outside."""
         return self._own.get(name)
 
     def modules(self) -> list[str]:
-        """The modules that define own members."""
+        """Returns the modules that define own members."""
         return sorted(set(self._own.values()))
 
     def remove(self, name: str) -> None:
-        """Forget a member from outside.
+        """Forgets a member from outside.
 
         Raises:
             InputError: if there is none of that name.
@@ -209,5 +209,5 @@ class Registry(Generic[T]):
 
 
 def _origin(member: object) -> object:
-    """What to compare a definition by: its name, as a module that is imported again defines it again."""
+    """Returns what to compare a definition by: its name, as a module imported again defines it again."""
     return getattr(member, "__qualname__", member)

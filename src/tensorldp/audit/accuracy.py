@@ -18,7 +18,7 @@ DELTAS = (1e-1, 3e-2, 1e-2, 1e-3, 1e-5, 1e-9)
 
 
 def class_ceiling(epsilon: float, delta: float, shares: Sequence[float]) -> float:
-    """The highest accuracy over classes of these shares when each record comes through an (epsilon, delta) channel.
+    """Computes the highest accuracy over classes of these shares when records come through an (epsilon, delta) channel.
 
     Let q_c be the chance that a record of class c is classified correctly. A record of class c' is called c with a
     chance of at least e^-epsilon (q_c - delta). Those chances sum to at most 1 for every c': a linear program in q. For
@@ -42,7 +42,7 @@ def class_ceiling(epsilon: float, delta: float, shares: Sequence[float]) -> floa
 
 
 def profile_ceiling(curve: PrivacyCurve, shares: Sequence[float]) -> float:
-    """The lowest `class_ceiling` over points (epsilon, delta(epsilon)) of a profile; 1 where it says nothing."""
+    """Computes the lowest `class_ceiling` over points (epsilon, delta(epsilon)) of a profile; 1 if it says nothing."""
     points = [(0.0, curve.delta(0.0))]
     points += [(epsilon, delta) for delta in DELTAS if math.isfinite(epsilon := curve.epsilon(delta))]
     return min(class_ceiling(epsilon, delta, shares) for epsilon, delta in points)
@@ -52,7 +52,7 @@ LARGEST = 32.0  # nats: an accuracy so near to 1 has no larger bound
 
 
 def accuracy_ceiling(epsilon: float, classes: int, delta: float = 0.0) -> float:
-    """The highest accuracy over balanced classes when each input comes through an (epsilon, delta)-LDP channel.
+    """Computes the highest accuracy over balanced classes when inputs come through an (epsilon, delta)-LDP channel.
 
     (e^epsilon + (K - 1) delta) / (e^epsilon + K - 1), for any classifier, whatever clean data it was trained on.
 
@@ -67,7 +67,7 @@ def accuracy_ceiling(epsilon: float, classes: int, delta: float = 0.0) -> float:
 
 
 def clean_test_ceiling(records: int, information: float, chance: float) -> float:
-    """The highest accuracy on clean test records when each training record was released with little information.
+    """Computes the highest accuracy on clean test records when training records were released with little information.
 
     chance + sqrt(records x information / 2), at most 1 (Pinsker), for a pipeline that treats all classes alike.
 
@@ -92,7 +92,7 @@ def accuracy_audit(
     largest_class: float | None = None,
     shares: Sequence[float] | None = None,
 ) -> float:
-    """A lower bound on epsilon (pure) from an accuracy on perturbed test inputs.
+    """Computes a lower bound on epsilon (pure) from an accuracy on perturbed test inputs.
 
     ln((K - 1) a / (1 - a)) at the Clopper-Pearson lower bound a of the accuracy; 0 where that is below chance.
     For classes that are not balanced the share q of the largest takes the place of 1 / K: ln(a (1 - q) / ((1 - a) q)).
@@ -124,7 +124,7 @@ def accuracy_audit(
 
 
 def _epsilon_of_ceiling(accuracy: float, shares: Sequence[float]) -> float:
-    """The smallest epsilon whose ceiling reaches an accuracy below 1."""
+    """Computes the smallest epsilon whose ceiling reaches an accuracy below 1."""
     from scipy.optimize import brentq
 
     if accuracy <= class_ceiling(0.0, 0.0, shares) or accuracy >= 1.0:

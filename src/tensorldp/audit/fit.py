@@ -27,7 +27,7 @@ class Fit:
 def goodness_of_fit(
     values: npt.ArrayLike, law: Callable[[Any], Any] | Mapping[float, float], false_alarm: float = 1e-6
 ) -> Fit:
-    """Kolmogorov-Smirnov against a continuous cdf, or chi-square against the masses of a discrete law.
+    """Tests draws by Kolmogorov-Smirnov against a continuous cdf, or by chi-square against masses of a discrete law.
 
     Args:
         values: independent draws.

@@ -32,7 +32,7 @@ COORDINATES = 8  # single coordinates to examine, evenly spaced
 
 
 def releases(mechanism: Mechanism, record: Tensor, count: int, *seed: object) -> Iterator[Tensor]:
-    """`count` releases of a record, batch by batch, in float64: in float32 a noisy value can round to its input."""
+    """Yields `count` releases of a record in batches of float64: in float32 a noisy value can round to its input."""
     source = generator("audit", mechanism.name, *seed)
     step = min(MAX_BATCH, max(1, BATCH_ELEMENTS // mechanism.size))
     record = record.double()
@@ -46,7 +46,7 @@ def releases(mechanism: Mechanism, record: Tensor, count: int, *seed: object) ->
 
 
 def statistics(mechanism: Mechanism, x: Tensor, x_prime: Tensor, likelihood: bool) -> dict[str, Statistic]:
-    """What the audit looks at in a release; each is larger, if anything, under x than under x'.
+    """Returns what the audit looks at in a release; each is larger, if anything, under x than under x'.
 
     Only "likelihood ratio" believes the mechanism. The others see only the releases: how far they lie towards x
     along x - x', all together and coordinate by coordinate, and how many elements equal x rather than x'.
@@ -81,7 +81,7 @@ def _coordinate(place: int, sign: float) -> Statistic:
 def collect(
     mechanism: Mechanism, record: Tensor, count: int, wanted: dict[str, Statistic], *seed: object
 ) -> dict[str, Reals]:
-    """Each statistic of `count` releases; a statistic that is not a number counts as 0, which tells nothing."""
+    """Computes each statistic of `count` releases; one that is not a number counts as 0, which tells nothing."""
     out = {name: np.empty(count) for name in wanted}
     start = 0
     for y in releases(mechanism, record, count, *seed):
@@ -127,7 +127,7 @@ class Audit:
     other_hits: int = 0
 
     def bound_at(self, confidence: float) -> float:
-        """`epsilon_lower` at another confidence: the event was fixed before the releases that are counted here.
+        """Computes `epsilon_lower` at another confidence: the event was fixed before the releases counted here.
 
         Raises:
             InputError: if the confidence is not between 0 and 1.
@@ -147,7 +147,7 @@ def audit(
     likelihood: bool = True,
     pair: tuple[Tensor, Tensor] | None = None,
 ) -> Audit:
-    """Try to prove that a mechanism's epsilon at `delta` is larger than it says.
+    """Tries to prove that a mechanism's epsilon at `delta` is larger than it says.
 
     Releases each record of the worst pair `samples` times in float64. The first half of the releases chooses the
     event with the largest P(S|x) to P(S|x') ratio among thresholds of the likelihood ratio and of statistics that
@@ -183,7 +183,7 @@ def audits(
     likelihood: bool = True,
     pair: tuple[Tensor, Tensor] | None = None,
 ) -> list[Audit]:
-    """`audit` at several deltas on the same releases; each holds at `confidence` by itself, not all together.
+    """Audits at several deltas on the same releases; each bound holds at `confidence` by itself, not all together.
 
     Raises:
         InputError: as `audit`.
@@ -234,7 +234,7 @@ def audit_profile(
     seed: int = 0,
     pair: tuple[Tensor, Tensor] | None = None,
 ) -> list[float]:
-    """Lower bounds on delta at each epsilon, all together at `confidence`: P(S|x) - e^epsilon P(S|x').
+    """Computes lower bounds on delta at each epsilon, all together at `confidence`: P(S|x) - e^epsilon P(S|x').
 
     S = {log likelihood ratio > epsilon}, the event at which delta is attained (Neyman and Pearson). The error is
     split equally over the epsilons (union bound); both halves of the samples are used, as the events are fixed.
@@ -280,7 +280,7 @@ def _checked(
 
 
 def _best(name: str, mine: Reals, other: Reals, error: float, delta: float) -> tuple[float, ThresholdEvent]:
-    """The threshold and direction of a statistic whose bound would be the largest on these samples."""
+    """Returns the threshold and direction of a statistic whose bound would be the largest on these samples."""
     quantum, thresholds, counts = tail_counts(mine, other, MAX_THRESHOLDS)
     candidates = []
     for above in (True, False):  # a statistic is larger under x, if anything, and smaller under x'
@@ -293,7 +293,7 @@ def _best(name: str, mine: Reals, other: Reals, error: float, delta: float) -> t
 
 
 def _atom(fresh: tuple[dict[str, Reals], dict[str, Reals]], half: int, error: float) -> float:
-    """A lower bound on the mass where the ratio is infinite; 0 if releases of the other record reach it too."""
+    """Computes a lower bound on the mass where the ratio is infinite; 0 if releases of the other record reach it."""
     mine, other = (side["likelihood ratio"] for side in fresh)
     bounds = [0.0]
     for values, others, sign in ((mine, other, 1.0), (other, mine, -1.0)):

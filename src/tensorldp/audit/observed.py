@@ -34,17 +34,17 @@ class Form:
 
     @property
     def whole(self) -> bool:
-        """Whether the type of its numbers is one of whole numbers."""
+        """Returns whether the type of its numbers is one of whole numbers."""
         return not (self.dtype.is_floating_point or self.dtype.is_complex)
 
     @property
     def floats(self) -> torch.dtype:
-        """The format of its floats; for a complex number, that of its two parts."""
+        """Returns the format of its floats; for a complex number, that of its two parts."""
         return self.dtype.to_real() if self.dtype.is_complex else self.dtype
 
     @property
     def width(self) -> int:
-        """How many columns it is examined in."""
+        """Returns how many columns it is examined in."""
         return math.prod(self.shape) * (2 if self.dtype.is_complex else 1)
 
     def __str__(self) -> str:
@@ -52,7 +52,7 @@ class Form:
 
 
 def observed(name: str, out: object, rows: int, each: str = "release a record") -> tuple[Form, Tensor]:
-    """The form of the releases and the releases themselves, as a copy on the CPU that nobody else writes into.
+    """Returns the form of the releases, and the releases as a copy on the CPU that nobody else writes into.
 
     Args:
         name: whose releases they are, for messages.
@@ -80,7 +80,7 @@ def observed(name: str, out: object, rows: int, each: str = "release a record") 
 
 
 def _tensor(name: str, out: object) -> Tensor:
-    """`out` as a plain dense tensor."""
+    """Returns `out` as a plain dense tensor."""
     if type(out) is np.ndarray:
         return _array(name, out)
     if not isinstance(out, Tensor):
@@ -99,7 +99,7 @@ def _tensor(name: str, out: object) -> Tensor:
 
 
 def _array(name: str, out: np.ndarray) -> Tensor:
-    """A NumPy array as a tensor of the same numbers."""
+    """Returns a NumPy array as a tensor of the same numbers."""
     allowed = {"b": 1, "i": 8, "u": 8, "f": 8, "c": 16}  # most bytes of a number: torch has no wider ones
     if out.dtype.itemsize > allowed.get(out.dtype.kind, 0):
         raise InputError(f"{name} must return numbers of at most 64 bits, got an array of {out.dtype}")

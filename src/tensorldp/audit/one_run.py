@@ -54,7 +54,7 @@ class OneRun:
 
 
 def one_run_bound(correct: int, guesses: int, canaries: int, *, confidence: float = 0.95, delta: float = 0.0) -> float:
-    """The largest epsilon that `correct` right guesses rule out, 0 if they rule out none.
+    """Computes the largest epsilon that `correct` right guesses rule out, 0 if they rule out none.
 
     Each canary is in the training by a fair coin of its own, and some of the coins are guessed from the outcome. Under
     (epsilon, delta) the number of right guesses is at most v - 1 except with a chance of P(W >= v) + 2 m delta max_i
@@ -97,7 +97,7 @@ def one_run_audit(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> OneRun:
-    """Train once with canaries that fair coins choose, and compare what they prove with what the accountant says.
+    """Trains once with canaries that fair coins choose, and compares what they prove with what the accountant says.
 
     Args:
         train: from the coins (canaries,), bool, and a generator to a score for each canary, larger if it seems to be

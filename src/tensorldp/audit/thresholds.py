@@ -14,13 +14,13 @@ CONFIDENCE = 0.95  # of the audits of a run
 
 
 def lower_bound(hits: npt.ArrayLike, trials: int, error: float) -> Reals:
-    """The p with P(Binomial(trials, p) >= hits) = error: below the true one except with a chance of `error`."""
+    """Computes p with P(Binomial(trials, p) >= hits) = error: below the true one except with a chance of `error`."""
     k: npt.NDArray[Any] = np.asarray(hits, dtype=np.float64)
     return np.where(k > 0, betaincinv(np.maximum(k, 1.0), trials - k + 1.0, error), 0.0)
 
 
 def upper_bound(hits: npt.ArrayLike, trials: int, error: float) -> Reals:
-    """The p with P(Binomial(trials, p) <= hits) = error: above the true one except with a chance of `error`."""
+    """Computes p with P(Binomial(trials, p) <= hits) = error: above the true one except with a chance of `error`."""
     k: npt.NDArray[Any] = np.asarray(hits, dtype=np.float64)
     return np.where(k < trials, betaincinv(k + 1.0, np.maximum(trials - k, 1.0), 1.0 - error), 1.0)
 
@@ -28,7 +28,7 @@ def upper_bound(hits: npt.ArrayLike, trials: int, error: float) -> Reals:
 def log_ratio_bound(
     hits: npt.ArrayLike, other_hits: npt.ArrayLike, trials: int, error: float, delta: float = 0.0
 ) -> Reals:
-    """A lower bound on ln((p - delta) / p'), -inf where p may be below delta; each count may err by `error` / 2."""
+    """Bounds ln((p - delta) / p') from below, by -inf where p may be below delta; each count may err by `error` / 2."""
     p = lower_bound(hits, trials, error / 2.0) - delta
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(p > 0.0, np.log(p / upper_bound(other_hits, trials, error / 2.0)), -np.inf)
@@ -52,7 +52,7 @@ class ThresholdEvent:
     quantum: float = field(default=0.0, kw_only=True)
 
     def hits(self, values: Reals) -> int:
-        """How many values fall into the event."""
+        """Counts the values that fall into the event."""
         values = rounded(values, self.quantum)
         return int(np.count_nonzero(values >= self.threshold if self.above else values <= self.threshold))
 
@@ -61,18 +61,18 @@ class ThresholdEvent:
 
 
 def quantum_of(values: Reals) -> float:
-    """The size from which differences of these values are not rounding errors."""
+    """Computes the size from which differences of these values are not rounding errors."""
     sizes = np.abs(values)
     return QUANTUM * float(np.max(sizes, where=np.isfinite(sizes), initial=0.0))
 
 
 def rounded(values: Reals, quantum: float) -> Reals:
-    """Values rounded to multiples of `quantum`; infinities stay."""
+    """Rounds values to multiples of `quantum`; infinities stay."""
     return np.round(values / quantum) * quantum if quantum > 0.0 else values
 
 
 def tail_counts(mine: Reals, other: Reals, most: int) -> tuple[float, Reals, dict[bool, tuple[Counts, Counts]]]:
-    """The quantum of a statistic, thresholds to try, and how many values of either sample lie in each event.
+    """Returns the quantum of a statistic, thresholds to try, and how many values of either sample lie in each event.
 
     Thresholds are all values if they are at most `most`, else ranks spaced evenly in the log from both ends of both
     samples. Counts are by `above`.

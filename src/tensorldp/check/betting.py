@@ -40,7 +40,7 @@ class Bet:
     stake: float
 
     def log_value(self, hits: int, other_hits: int, blocks: int) -> float:
-        """Log of the e-value of `blocks` blocks with `hits` releases of x in S and `other_hits` of x'."""
+        """Computes the log of the e-value of `blocks` blocks with `hits` releases of x in S and `other_hits` of x'."""
         mu, slope = self.stake, self.stake * self.factor
         counts = np.array([hits, blocks - hits, other_hits, blocks - other_hits], dtype=np.float64)
         factors = np.array([1 + mu * (1 - self.p0), 1 - mu * self.p0, 1 - slope * (1 - self.q0), 1 + slope * self.q0])
@@ -50,12 +50,12 @@ class Bet:
 
 
 def smoothed(hits: npt.ArrayLike, trials: int) -> Reals:
-    """Estimates of probabilities that are never 0 or 1."""
+    """Estimates probabilities that are never 0 or 1."""
     return np.asarray((np.asarray(hits, dtype=np.float64) + 0.5) / (trials + 1.0))
 
 
 def scores(p: Reals, q: Reals, trials: int, epsilon: npt.ArrayLike, delta: npt.ArrayLike) -> Reals:
-    """How many standard errors p - e^epsilon q exceeds delta by."""
+    """Computes by how many standard errors p - e^epsilon q exceeds delta."""
     factor = np.exp(np.asarray(epsilon, dtype=np.float64))
     error = np.sqrt((p * (1 - p) + factor**2 * q * (1 - q)) / trials)
     return np.asarray((p - factor * q - np.asarray(delta)) / error)
@@ -64,7 +64,7 @@ def scores(p: Reals, q: Reals, trials: int, epsilon: npt.ArrayLike, delta: npt.A
 def make_bet(
     hits: int, other_hits: int, trials: int, epsilon: float, delta: float, caution: float = CAUTION
 ) -> tuple[Bet, float] | None:
-    """The bet that past counts suggest, and its expected log growth per block; None where they suggest none."""
+    """Makes the bet that past counts suggest, with its expected log growth per block; None where they suggest none."""
     p, q = float(smoothed(hits, trials)), float(smoothed(other_hits, trials))
     lead = float(scores(np.array(p), np.array(q), trials, epsilon, delta))
     if lead <= caution:

@@ -60,7 +60,7 @@ def check(
     pair: tuple[Tensor, Tensor] | None = None,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Verdict:
-    """Try to prove a claimed guarantee wrong.
+    """Tries to prove a claimed guarantee wrong.
 
     The claim covers one release of one record, over the real numbers. What only the released floats give away is
     reported separately, and counts as a refutation if `floating_point` is True. A claim that is not refuted is not
@@ -182,7 +182,7 @@ class _Check:
         )
 
     def _first_look(self) -> None:
-        """What a release is made of, and whether there is memory for what is examined."""
+        """Finds out what a release is made of, and checks that there is memory for what is examined."""
         check_memory(f"a check of {self.target.name} on records", self.target.size, BYTES)
         record = pairs(self.target, self.seed, self.pair)[0].x
         self.target.release(record.expand(2, *record.shape), generator("check", "first look", self.seed))
@@ -199,7 +199,7 @@ class _Check:
         self.attempts.append(Attempt(name, self.error * share, samples, time.process_time() - start, outcome))
 
     def _search(self, float32: bool) -> None:
-        """Search, with float32 records too once the first rounds found nothing: what those give away is found soon."""
+        """Searches, with float32 records too once the first rounds found nothing: what they give away is found soon."""
         start = time.process_time()
         no_start = self.target.no_new_start(pairs(self.target, self.seed, self.pair)[0].x)
         search = Search(
@@ -242,7 +242,7 @@ class _Check:
             self._bound(search, breach)
 
     def _bound(self, search: Search, breach: Breach | None) -> None:
-        """A lower bound on epsilon from one more sample, whose event is fixed before it is drawn."""
+        """Computes a lower bound on epsilon from one more sample, whose event is fixed before it is drawn."""
         start = time.process_time()
         error = self.error * SHARES["bound"]
         if breach is not None:
@@ -278,7 +278,7 @@ class _Check:
         self._note("lower bound on epsilon", SHARES["bound"], trials, start, outcome)
 
     def _float32(self) -> None:
-        """Look at releases of float32 records, but not at how they were rounded, which the claim leaves out."""
+        """Looks at releases of float32 records, but not at how they were rounded, which the claim leaves out."""
         start, share, name = time.process_time(), SHARES["float32"], "releases of float32 records"
         try:
             target = self.target.of_reals(torch.float32)
@@ -327,7 +327,7 @@ class _Check:
     def _declared(
         self, name: str, outcomes: Sequence[declared.Contradiction | None], parts: float, samples: int, start: float
     ) -> None:
-        """Note tests of declarations with their parts of the error, and what they found."""
+        """Notes tests of declarations with their parts of the error, and what they found."""
         wrong = [one for one in outcomes if one is not None]
         for one in wrong:
             kind = "declaration" if one.about == "curve" else one.about
@@ -363,7 +363,7 @@ class _Check:
     def _tested(
         self, name: str, kind: str, p_value: float, text: str, samples: int, start: float, pair: str = ""
     ) -> None:
-        """Note a test that has one part of the declarations' error, and what it found."""
+        """Notes a test that has one part of the declarations' error, and what it found."""
         share = SHARES["declarations"] / PARTS
         if p_value <= self.error * share:
             evidence = -math.log(max(p_value, 1e-300))
@@ -420,7 +420,7 @@ class _Check:
 
 
 def _proved(search: Search, breach: Breach, error: float) -> float:
-    """A lower bound on epsilon at the delta of a breach, from a fresh sample."""
+    """Computes a lower bound on epsilon at the delta of a breach, from a fresh sample."""
     trials = max(2000, 2 * breach.lead.trials)
     hits, others = search.settle(breach.trail, breach.event, trials)
     return max(epsilon_bound(hits, others, trials, error, breach.event.delta), breach.event.epsilon)

@@ -31,12 +31,12 @@ class Claim:
 
     @property
     def countable(self) -> tuple[tuple[float, float], ...]:
-        """The points that counting releases could contradict: those of at most 20 nats."""
+        """Returns the points that counting releases could contradict: those of at most 20 nats."""
         return tuple(point for point in self.points if point[0] <= LARGEST)
 
     @classmethod
     def point(cls, epsilon: float, delta: float = 0.0, unit: str = "record") -> Claim:
-        """The claim of one (epsilon, delta).
+        """Builds the claim of one (epsilon, delta).
 
         Raises:
             InputError: if epsilon is negative or delta outside [0, 1).
@@ -47,7 +47,7 @@ class Claim:
 
     @classmethod
     def of_curve(cls, curve: PrivacyCurve, unit: str) -> Claim:
-        """The claim of a whole curve, tested at epsilon 0, at the pure epsilon and at several deltas.
+        """Builds the claim of a whole curve, tested at epsilon 0, at the pure epsilon and at several deltas.
 
         `epsilon` and `delta` of a curve from outside need not be inverses: the smaller delta counts.
         """

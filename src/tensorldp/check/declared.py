@@ -42,7 +42,7 @@ class Contradiction:
 def curve_against_density(
     target: Target, claim: Claim, tried: Sequence[Pair], *, samples: int, error: float, seed: int
 ) -> Contradiction | None:
-    """Whether the declared density's hockey-stick divergence exceeds the claimed delta at some pair and epsilon.
+    """Tests whether the declared density's hockey-stick divergence exceeds the claimed delta at some pair and epsilon.
 
     delta(epsilon) is at least E max(0, 1 - e^(epsilon - L)) over y ~ M(x), L the declared loss: a mean in [0, 1],
     tested by betting on the second half of the releases what the first half suggests. A pure claim bounds L itself
@@ -75,12 +75,12 @@ def curve_against_density(
 
 
 def _mean_evidence(logs: Sequence[float]) -> float:
-    """Log of the mean of e-values, which is one too."""
+    """Computes the log of the mean of e-values, which is one too."""
     return float(np.logaddexp.reduce(logs)) - math.log(len(logs))
 
 
 def _mean_exceeds(values: Reals, bound: float) -> float:
-    """Log e-value for "the mean of values in [0, 1] is at most `bound`"."""
+    """Computes a log e-value for "the mean of values in [0, 1] is at most `bound`"."""
     if bound == 0.0:
         return math.inf if (values > 0.0).any() else 0.0
     half = len(values) // 2
@@ -96,7 +96,7 @@ def _mean_exceeds(values: Reals, bound: float) -> float:
 def density_against_sampler(
     target: Target, tried: Sequence[Pair], *, samples: int, error: float, seed: int
 ) -> Contradiction | None:
-    """Whether releases follow the density that the mechanism declares.
+    """Tests whether releases follow the density that the mechanism declares.
 
     Of a release of x or of x', each with a chance of 1/2, the declared loss L says that it is x's with probability
     1 / (1 + e^-L). Whatever set of releases one looks at, x must be right that often: the test bets on sets of
@@ -131,7 +131,7 @@ def density_against_sampler(
 
 
 def _columns(seen: Reals) -> Reals:
-    """The first elements of releases, the largest size, the sum, the norm and a random projection."""
+    """Returns the first elements of releases, the largest size, the sum, the norm and a random projection."""
     columns = [*seen[:, :8].T, np.abs(seen).max(axis=1)]
     if seen.shape[1] > 1:
         direction = np.random.default_rng(0).standard_normal(seen.shape[1])
@@ -140,7 +140,7 @@ def _columns(seen: Reals) -> Reals:
 
 
 def _miscalibrated(surprise: Reals, loss: Reals, columns: Reals) -> float:
-    """Log e-value for "the mean of `surprise` is 0 on every set of releases"; surprises are in [-1, 1]."""
+    """Computes a log e-value for "the mean of `surprise` is 0 on every set of releases"; surprises are in [-1, 1]."""
     half = len(loss) // 2
     best: tuple[float, Callable[[slice], Reals], float] | None = None
     rare = 8.0 / half  # a few releases at either end
@@ -164,7 +164,7 @@ def _miscalibrated(surprise: Reals, loss: Reals, columns: Reals) -> float:
 def stated_error(
     mechanism: Mechanism, tried: Sequence[Pair], *, samples: int, error: float, seed: int
 ) -> Contradiction | None:
-    """Whether the mean squared error at the worst input is the stated one, and no other record's is larger.
+    """Tests whether the mean squared error at the worst input is the stated one, and no other record's is larger.
 
     By Johnson's t, as squared errors have no bound: the error rate is that of its normal approximation. Differences
     below 2 % of the stated error are accepted.
@@ -190,7 +190,7 @@ def stated_error(
 
 
 def skewed_score(values: Reals, mean: float) -> float:
-    """Standard errors by which the mean of the values exceeds `mean`, corrected for their skewness [johnson1978].
+    """Computes the standard errors by which the mean exceeds `mean`, corrected for the values' skewness [johnson1978].
 
     Without the correction a mean of few squared errors is called too small eight times as often as is meant.
     """

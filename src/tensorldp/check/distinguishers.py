@@ -57,7 +57,7 @@ class Distinguisher(ABC):
 
     @abstractmethod
     def statistics(self, scene: Scene, mine: Reals, other: Reals) -> Columns:
-        """Statistics by name, each from observations (n, D) to (n,).
+        """Returns statistics by name, each from observations (n, D) to (n,).
 
         Args:
             scene: what the observer knows.
@@ -137,7 +137,7 @@ Table = tuple[int, Observations, Reals]
 
 
 def repeated_ratios(mine: Observations, other: Observations) -> tuple[Observations, Reals] | None:
-    """`log_ratios` of values to twelve digits, or None where they hardly repeat and no value is frequent."""
+    """Computes `log_ratios` of values to twelve digits, or None where they hardly repeat and no value is frequent."""
     mine, other = _twelve(mine), _twelve(other)
     values, ratios = log_ratios(mine, other)
     both = np.sort(np.concatenate((mine, other)))
@@ -146,7 +146,7 @@ def repeated_ratios(mine: Observations, other: Observations) -> tuple[Observatio
 
 
 def log_ratios(mine: Observations, other: Observations) -> tuple[Observations, Reals]:
-    """The distinct values and the log ratios of their counts."""
+    """Computes the distinct values and the log ratios of their counts."""
     values, place = np.unique(np.concatenate((mine, other)), return_inverse=True)
     place = place.reshape(-1)
     first = np.bincount(place[: mine.size], minlength=values.size)
@@ -155,7 +155,7 @@ def log_ratios(mine: Observations, other: Observations) -> tuple[Observations, R
 
 
 def lookup(y: Observations, values: Observations, ratios: Reals) -> Reals:
-    """The ratio of each value, 0 for one that did not occur before."""
+    """Returns the ratio of each value, 0 for one that did not occur before."""
     at = np.searchsorted(values, y).clip(0, values.size - 1)
     return np.where(values[at] == y, ratios[at], 0.0)
 
@@ -165,7 +165,7 @@ def _looked_up(tables: list[Table], transform: Callable[[Observations], Observat
 
 
 def _twelve(values: Observations) -> Observations:
-    """Floats to twelve digits behind the point, whole numbers as they are."""
+    """Rounds floats to twelve digits behind the point; whole numbers stay as they are."""
     return values if values.dtype == np.int64 else np.round(values, 12)
 
 
@@ -210,7 +210,7 @@ class Floats(Distinguisher):
 
 
 def pattern(values: Reals, dtype: torch.dtype) -> tuple[Whole, int]:
-    """The bits of values that are numbers of the format, and how many of them belong to the mantissa.
+    """Returns the bits of values that are numbers of the format, and how many of them belong to the mantissa.
 
     The exponent has the width that float64 has, in which every number of the other formats is a normal one.
     """
@@ -224,19 +224,19 @@ def _trailing_zeros(bits: Whole, mantissa: int) -> Whole:
 
 
 def grain(values: Reals, dtype: torch.dtype) -> Whole:
-    """A code for sign, exponent and number of trailing zeros of the mantissa."""
+    """Computes a code for sign, exponent and number of trailing zeros of the mantissa."""
     bits, mantissa = pattern(values, dtype)
     return (bits >> mantissa) * 64 + _trailing_zeros(bits, mantissa)
 
 
 def lowest(values: Reals, dtype: torch.dtype) -> Whole:
-    """A code for sign, exponent and the last bits of the mantissa."""
+    """Computes a code for sign, exponent and the last bits of the mantissa."""
     bits, mantissa = pattern(values, dtype)
     return (bits >> mantissa) * (1 << LOW_BITS) + (bits & ((1 << LOW_BITS) - 1))
 
 
 def _unit(place: int, dtype: torch.dtype, y: Reals) -> Reals:
-    """k of the largest 2^k that the element is a multiple of."""
+    """Computes k of the largest 2^k that the element is a multiple of."""
     bits, mantissa = pattern(y[:, place], dtype)
     _, exponent = np.frexp(y[:, place])
     return np.asarray(exponent - 1 - mantissa + _trailing_zeros(bits, mantissa), dtype=np.float64)
@@ -270,7 +270,7 @@ class NotFinite(Distinguisher):
 
 
 def _bits_not_finite(values: Reals) -> Whole:
-    """The bits of what is not finite, and 0 for any number."""
+    """Returns the bits of what is not finite, and 0 for any number."""
     bits = np.ascontiguousarray(values).view(np.int64)
     return np.where(np.isfinite(values), 0, bits)
 
@@ -302,7 +302,7 @@ class Grid:
     step: float = 1.0
 
     def index(self, values: Observations) -> Whole:
-        """k of the nearest point; numbers of an integer type are their own index."""
+        """Computes k of the nearest point; numbers of an integer type are their own index."""
         if values.dtype == np.int64:
             return values
         return np.rint((values - self.start) / self.step).clip(-(2.0**62), 2.0**62).astype(np.int64)
@@ -355,7 +355,7 @@ class Residues(Distinguisher):
 
 
 def grid_of(values: Observations, dtype: torch.dtype) -> Grid | None:
-    """The grid on which all the values lie, if there is one that their floats have no part in.
+    """Finds the grid on which all the values lie, if there is one that their floats have no part in.
 
     Floats lie on a grid in any case, that of their last bits. So a step that is a power of two must leave bits of the
     mantissa free, and another one be far from the rounding of the largest value.
@@ -380,14 +380,14 @@ def grid_of(values: Observations, dtype: torch.dtype) -> Grid | None:
 
 
 def _residue_unit(values: Reals) -> float:
-    """The largest power of two that all values are multiples of."""
+    """Computes the largest power of two that all values are multiples of."""
     fraction, exponent = np.frexp(values[values != 0.0])
     digits = np.ldexp(fraction, 53).astype(np.int64)
     return float(np.ldexp((digits & -digits).astype(np.float64), exponent - 53).min())
 
 
 def _common_step(values: Reals, some: Reals, rounding: float) -> Grid | None:
-    """The largest step that all differences are whole multiples of, up to rounding: Euclid's algorithm."""
+    """Computes the largest step that all differences are multiples of, up to rounding: Euclid's algorithm."""
     differences = some[1:] - some[0]
     span = float(differences[-1])
     step = float(np.diff(some).min())
@@ -404,7 +404,7 @@ def _common_step(values: Reals, some: Reals, rounding: float) -> Grid | None:
 
 
 def _differing_bits(mine: Whole, other: Whole, kept: int) -> list[int]:
-    """The bits whose frequencies differ most."""
+    """Returns the bits whose frequencies differ most."""
     shares = [[float(((side >> bit) & 1).mean()) for bit in range(63)] for side in (mine, other)]
     change = np.abs(np.array(shares[0]) - np.array(shares[1]))
     return [bit for bit in np.argsort(-change, kind="stable")[:kept].tolist() if change[bit] > 0.0]
@@ -415,7 +415,7 @@ def _bit(place: int, grid: Grid, bit: int, y: Observations) -> Reals:
 
 
 def _residue_ratios(mine: Observations, other: Observations, place: int, grid: Grid, modulus: int) -> Reals:
-    """The log ratio of how often each residue came up under x and under x'."""
+    """Computes the log ratio of how often each residue came up under x and under x'."""
     counts = [np.bincount(grid.index(side[:, place]) % modulus, minlength=modulus) for side in (mine, other)]
     return np.asarray(np.log((counts[0] + 0.5) / (counts[1] + 0.5)))
 
@@ -521,7 +521,7 @@ def _nearer(places: Whole, first: Reals, second: Reals, spread: Reals, y: Reals)
 
 
 def chosen(mine: Reals, other: Reals, kept: int) -> list[int]:
-    """The coordinates that differ most: in mean, in log deviation from the median, in extremes."""
+    """Returns the coordinates that differ most: in mean, in log deviation from the median, in extremes."""
     places: dict[int, None] = {}
     middle = np.median(np.concatenate((mine, other)), axis=0)
     sizes = [np.log(np.abs(y - middle) + TINY) for y in (mine, other)]

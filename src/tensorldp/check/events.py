@@ -45,12 +45,12 @@ class Lead:
     growth: float
 
     def after(self, hits: int, other_hits: int, trials: int) -> Lead:
-        """The same event with the counts of further releases."""
+        """Returns the same event with the counts of further releases."""
         return lead_of(self.event, self.hits + hits, self.other_hits + other_hits, self.trials + trials)
 
 
 def lead_of(event: Event, hits: int, other_hits: int, trials: int) -> Lead:
-    """The lead that an event is, from counts of releases of the likelier record and of the other."""
+    """Builds the lead that an event is, from counts of releases of the likelier record and of the other."""
     p, q = smoothed(hits, trials), smoothed(other_hits, trials)
     score = float(scores(p, q, trials, event.epsilon, event.delta))
     suggested = make_bet(hits, other_hits, trials, event.epsilon, event.delta)
@@ -59,7 +59,7 @@ def lead_of(event: Event, hits: int, other_hits: int, trials: int) -> Lead:
 
 
 def best_lead(columns: dict[str, tuple[Reals, Reals]], points: tuple[tuple[float, float], ...]) -> Lead | None:
-    """The event with the strongest evidence against any of the claimed points.
+    """Finds the event with the strongest evidence against any of the claimed points.
 
     Args:
         columns: for each statistic its values on releases of x and of x', equally many.
@@ -72,7 +72,7 @@ def best_lead(columns: dict[str, tuple[Reals, Reals]], points: tuple[tuple[float
 
 
 def strongest(columns: dict[str, tuple[Reals, Reals]], delta: float, error: float) -> tuple[Event, float]:
-    """The event that would give the largest lower bound on epsilon at `delta`, and that bound."""
+    """Finds the event that would give the largest lower bound on epsilon at `delta`, and that bound."""
     best = (Event("", 0.0, True, False, 0.0, delta), 0.0)
     for name, (mine, other) in columns.items():
         quantum, thresholds, counts = tail_counts(mine, other, THRESHOLDS)
@@ -89,7 +89,7 @@ def strongest(columns: dict[str, tuple[Reals, Reals]], delta: float, error: floa
 def _candidates(
     name: str, mine: Reals, other: Reals, points: tuple[tuple[float, float], ...]
 ) -> list[tuple[float, Event, tuple[int, int, int]]]:
-    """For each direction and side the threshold and claimed point with the largest score, and their counts."""
+    """Finds for each direction and side the threshold and claimed point with the largest score, and their counts."""
     trials = mine.size
     quantum, thresholds, counts = tail_counts(mine, other, THRESHOLDS)
     if thresholds.size < 2:

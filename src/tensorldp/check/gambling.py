@@ -25,7 +25,7 @@ def gamble(
     settle: Callable[[Event, int], tuple[int, int]],
     over: Callable[[], bool] = lambda: False,
 ) -> tuple[Lead | None, float, int]:
-    """Bet on an event while it pays: the lead with what was seen meanwhile, log of the capital, and blocks drawn.
+    """Bets on an event while it pays; returns the lead with what was seen, log of the capital, and the blocks drawn.
 
     Args:
         lead: the event and what is known of it.
@@ -89,7 +89,7 @@ Stages = tuple[tuple[int, int], ...]
 
 @lru_cache(maxsize=64)
 def reach(pair: str, views: tuple[Stages, ...], points: tuple[tuple[float, float], ...], goal: float) -> Reach:
-    """What the gambler finds of simulated events, with the looks and the goal that a search had.
+    """Computes what the gambler finds of simulated events, with the looks and the goal that a search had.
 
     The event is the one that stands out in each look, as in a search that no other event leads astray. Of several views
     of the pair the best one counts.
@@ -110,7 +110,7 @@ def _least(
     points: tuple[tuple[float, float], ...],
     goal: float,
 ) -> float | None:
-    """The least size of an event that is found, by halving; None if the largest is not."""
+    """Finds by halving the least size of an event that is found; None if the largest is not."""
     if not found_often(*event(high), stages, points, goal):
         return None
     for _ in range(HALVINGS):
@@ -120,7 +120,7 @@ def _least(
 
 
 def found_often(p: float, q: float, stages: Stages, points: Sequence[tuple[float, float]], goal: float) -> bool:
-    """Whether the gambler finds an event of these probabilities in all but `MISSES` of `RUNS` simulated searches."""
+    """Returns whether the gambler finds an event of these probabilities in all but `MISSES` of `RUNS` simulations."""
     source, missed = np.random.default_rng(0), 0
     for _ in range(RUNS):
         missed += not _found(p, q, stages, points, goal, source)

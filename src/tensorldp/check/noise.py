@@ -30,11 +30,11 @@ class StatesNoise(Protocol):
     """A mechanism that adds independent noise of one symmetric, continuous law to every element and states that law."""
 
     def noise_tail(self, size: Reals) -> Reals | None:
-        """P(|Z| > size) of one element's noise Z; None where the noise is not of this kind."""
+        """Computes P(|Z| > size) of one element's noise Z; None where the noise is not of this kind."""
 
 
 def declared_tail(mechanism: Mechanism) -> Tail | None:
-    """The law of each element's noise as the mechanism declares it, or None where it declares none."""
+    """Returns the law of each element's noise as the mechanism declares it, or None where it declares none."""
     if isinstance(mechanism, StatesNoise) and mechanism.noise_tail(np.zeros(1)) is not None:
         return lambda size: np.asarray(mechanism.noise_tail(size), dtype=np.float64)
     sigma = getattr(mechanism, "isotropic_sigma", None) if getattr(mechanism, "additive", False) else None
@@ -44,7 +44,7 @@ def declared_tail(mechanism: Mechanism) -> Tail | None:
 def noise_misfit(
     target: Target, tail: Tail, records: tuple[Tensor, Tensor], *, elements: int, seed: int
 ) -> tuple[str, float, int]:
-    """What fits the declared law least, its p-value corrected for all that was examined, and how many elements.
+    """Finds what fits the declared law least, its p-value corrected for all that was examined, and how many elements.
 
     Each |z| is turned into its tail probability and that into a standard normal variable w, so that any projection of
     a release's w is normal and its squared norm is chi-square. Examined are the law of single elements
@@ -98,7 +98,7 @@ def _tails(counts: npt.NDArray[np.int64], total: int) -> list[tuple[float, str]]
 
 
 def _shape(w: Reals, seed: int) -> list[tuple[float, str]]:
-    """p-values of consequences of w (records, elements) being independent and standard normal."""
+    """Computes p-values of consequences of w (records, elements) being independent and standard normal."""
     size = w.shape[1]
     p_values = [(float(stats.kstest(w.reshape(-1), "norm").pvalue), "single elements")]
     pairs = [("one record and the next", w[:-1], w[1:])]

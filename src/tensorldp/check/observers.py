@@ -28,14 +28,14 @@ ODD = 64  # columns of a release of another size that are examined among others
 
 
 def releases(target: Target, record: Tensor, count: int, source: torch.Generator) -> Iterator[Tensor]:
-    """`count` independent releases of a record, in batches that a few times 8 MB hold or that have one record."""
+    """Yields `count` independent releases of a record in batches that a few times 8 MB hold or that have one record."""
     step = min(ROWS, count, max(1, AT_ONCE // max(target.size, target.width)))
     for start in range(0, count, step):
         yield target.release(record.expand(min(step, count - start), *record.shape), source)
 
 
 def side_by_side(target: Target, pair: Pair, count: int, source: torch.Generator) -> Iterator[tuple[Tensor, Tensor]]:
-    """`count` releases of each record of a pair, by turns that coins decide, in the same calls if they fit."""
+    """Yields `count` releases of each record of a pair, by turns that coins decide, in the same calls if they fit."""
     first = torch.rand(count, generator=source) < 0.5
     seconds = torch.stack((first, ~first), dim=1).reshape(-1)
     step = min(ROWS, max(1, AT_ONCE // max(target.size, target.width)))
@@ -69,11 +69,11 @@ class Observer(ABC):
 
     @abstractmethod
     def observe(self, target: Target, pair: Pair, count: int, *seed: object) -> Iterator[Both]:
-        """Blocks of observations of pair.x and of pair.x_prime: `count` rows of each in all."""
+        """Yields blocks of observations of pair.x and of pair.x_prime: `count` rows of each in all."""
 
     @abstractmethod
     def expected(self, target: Target, pair: Pair, second: bool) -> Observations | None:
-        """The observation without noise, to judge distances by; None if a release does not have the record's size."""
+        """Returns the observation without noise, to judge distances by; None if a release is not of a record's size."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class OneRelease(Observer):
 
 
 def _most_changed_columns(target: Target, pair: Pair) -> Places:
-    """`MOST` columns of a wide release: those in which the records differ most, by chance among equals."""
+    """Returns `MOST` columns of a wide release: those in which the records differ most, by chance among equals."""
     source = numpy_generator(generator("check", "columns", target.name, pair.name))
     keys = source.random(target.width, dtype=np.float32)
     if target.width == target.size:
@@ -114,7 +114,7 @@ def _most_changed_columns(target: Target, pair: Pair) -> Places:
 
 
 def _narrowed(target: Target, pair: Pair, dtype: npt.DTypeLike) -> Callable[[Observations], Observations]:
-    """From releases to what is looked at: `MOST` columns, and of releases like their records the sum along x - x'."""
+    """Returns what cuts releases to `MOST` columns and, where they are like their records, their sum along x - x'."""
     if target.width <= MOST:
         return lambda seen: seen
     places = _most_changed_columns(target, pair)
@@ -134,11 +134,11 @@ class SeparateCalls(Observer):
     def rows(
         self, target: Target, known: Tensor, mine: Tensor, count: int, places: Tensor, seeds: tuple[object, ...]
     ) -> Iterator[Tensor]:
-        """`count` observations of the record `mine` among records `known`, at the columns `places`."""
+        """Yields `count` observations of the record `mine` among records `known`, at the columns `places`."""
 
     @abstractmethod
     def clean(self, target: Target, known: Reals, mine: Reals) -> Reals:
-        """An observation without noise, from the two records at the columns."""
+        """Returns an observation without noise, from the two records at the columns."""
 
     def observe(self, target: Target, pair: Pair, count: int, *seed: object) -> Iterator[Both]:
         places = torch.from_numpy(_few_columns(target, pair))
@@ -160,7 +160,7 @@ class SeparateCalls(Observer):
 
 
 def _sides(pair: Pair, second: bool) -> tuple[Tensor, Tensor]:
-    """The known record, and the record that is observed."""
+    """Returns the known record, and the record that is observed."""
     return pair.x, pair.x_prime if second else pair.x
 
 
@@ -287,7 +287,7 @@ FRESH: tuple[Observer, ...] = (FirstUse("one of the first releases"), FirstUse("
 
 
 def _few_columns(target: Target, pair: Pair) -> Places:
-    """A few columns: those in which the records differ most, by chance among equals; of another size, evenly spaced."""
+    """Returns a few columns: where the records differ most, by chance among equals; of another size, evenly spaced."""
     if target.width != target.size:
         return np.unique(np.linspace(0, target.width - 1, min(ODD, target.width)).astype(np.int64))
     change = (pair.x - pair.x_prime).abs().reshape(-1).numpy()

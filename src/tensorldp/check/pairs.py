@@ -29,7 +29,7 @@ class Pair:
 
 
 def pairs(target: Target, seed: int, given: tuple[Tensor, Tensor] | None = None) -> list[Pair]:
-    """The pairs that every check starts from, without repetitions, the most promising first.
+    """Returns the pairs that every check starts from, without repetitions, the most promising first.
 
     Records of more than two million elements have fewer pairs: as many as fit in half a gigabyte, or three.
 
@@ -53,7 +53,7 @@ def pairs(target: Target, seed: int, given: tuple[Tensor, Tensor] | None = None)
 
 
 def subset(candidates: list[Pair], most: int | None, seed: int) -> list[Pair]:
-    """A random choice of `most` pairs, in their order; all if `most` is None."""
+    """Draws a random choice of `most` pairs, in their order; all if `most` is None."""
     if most is None or most >= len(candidates):
         return candidates
     order = torch.randperm(len(candidates), generator=generator("check", "some pairs", seed))
@@ -61,7 +61,7 @@ def subset(candidates: list[Pair], most: int | None, seed: int) -> list[Pair]:
 
 
 def changed(target: Target, pair: Pair, seed: int, count: int) -> Pair:
-    """The pair with some elements of either record replaced: one step of a coordinate ascent."""
+    """Returns the pair with some elements of either record replaced: one step of a coordinate ascent."""
     source = generator("check", "ascent", seed, count)
     records = [pair.x.clone().reshape(-1), pair.x_prime.clone().reshape(-1)]
     box = target.domain.as_box()
@@ -90,7 +90,7 @@ def _inside(target: Target, record: Tensor) -> Tensor:
 
 
 def neighbours(target: Target, x: Tensor, x_prime: Tensor) -> tuple[Tensor, Tensor]:
-    """The two records inside the domain; where the claim is one for each element, the same but for one element."""
+    """Returns the two records inside the domain; where the claim is one for each element, only one element differs."""
     x, x_prime = _inside(target, x), _inside(target, x_prime)
     if getattr(target.mechanism, "unit", "record") != "element":
         return x, x_prime
@@ -101,7 +101,7 @@ def neighbours(target: Target, x: Tensor, x_prime: Tensor) -> tuple[Tensor, Tens
 
 
 def same(x: Tensor, x_prime: Tensor, old: Pair) -> bool:
-    """Whether these are the two records of a pair, in either order."""
+    """Returns whether these are the two records of a pair, in either order."""
     straight = torch.equal(x, old.x) and torch.equal(x_prime, old.x_prime)
     return straight or (torch.equal(x, old.x_prime) and torch.equal(x_prime, old.x))
 

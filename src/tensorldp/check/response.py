@@ -16,7 +16,7 @@ TAIL = 0.01  # share of a column's releases at either end that are cut: heavy ta
 
 
 def farthest_corners(target: Target, count: int, seed: int) -> list[Pair]:
-    """The corners and mirror images whose releases lie farthest apart in l1 and in l2, as `count` random corners tell.
+    """Finds the corners and mirror images whose releases lie farthest apart in l1 and l2, from `count` random corners.
 
     The mean of a release is fitted as a linear function of the record's signs about the centre, each column in units of
     its spread. Which signs move it most is then found by alternation. Nothing is tested here: a search bets on fresh
@@ -43,7 +43,7 @@ def farthest_corners(target: Target, count: int, seed: int) -> list[Pair]:
 
 
 def _slopes(signs: Reals, seen: Reals) -> Reals:
-    """How a column's mean moves with each sign, in units of its spread: (elements, columns)."""
+    """Computes how a column's mean moves with each sign, in units of its spread: (elements, columns)."""
     seen = np.nan_to_num(seen, nan=0.0, posinf=1e30, neginf=-1e30)
     seen = seen.clip(*np.quantile(seen, [TAIL, 1.0 - TAIL], axis=0))
     spread = seen.std(axis=0)
@@ -51,7 +51,7 @@ def _slopes(signs: Reals, seen: Reals) -> Reals:
 
 
 def _farthest(fitted: Reals, begun: Reals, norm: int) -> Reals:
-    """Signs s with a large norm of s @ fitted: each step takes the best ones for the direction of the last."""
+    """Finds signs s with a large norm of s @ fitted: each step takes the best ones for the direction of the last."""
     corners = begun
     for _ in range(STEPS):
         moved = corners @ fitted

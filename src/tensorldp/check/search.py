@@ -51,20 +51,20 @@ class Budget:
 
     @property
     def spent(self) -> float:
-        """Seconds of processor time since the start, or a tenth of the wall time if that is more."""
+        """Returns the seconds of processor time since the start, or a tenth of the wall time if that is more."""
         return max(time.process_time() - self.start, (time.monotonic() - self.wall) / PATIENCE)
 
     @property
     def over(self) -> bool:
-        """Whether the time is up."""
+        """Returns whether the time is up."""
         return self.spent >= self.seconds
 
     def ends(self, rounds: int) -> bool:
-        """Whether the time or the rounds are up after this many rounds."""
+        """Returns whether the time or the rounds are up after this many rounds."""
         return self.over or (self.rounds is not None and rounds >= self.rounds)
 
     def part(self, share: float) -> Budget:
-        """A budget that is a share of what is left."""
+        """Returns a budget that is a share of what is left."""
         return Budget(max(0.0, self.seconds - self.spent) * share, self.samples, self.rounds, self.starts)
 
 
@@ -92,12 +92,12 @@ class Trail:
 
     @property
     def samples(self) -> int:
-        """Releases of each record seen so far."""
+        """Counts the releases of each record seen so far."""
         return 0 if self.mine is None else len(self.mine)
 
     @property
     def score(self) -> tuple[float, float]:
-        """How promising it is."""
+        """Returns how promising it is."""
         return (self.lead.growth, self.lead.score) if self.lead else (0.0, -math.inf)
 
 
@@ -115,7 +115,7 @@ class Breach:
 
     @property
     def event(self) -> Event:
-        """What was bet on."""
+        """Returns what was bet on."""
         return self.lead.event
 
 
@@ -174,7 +174,7 @@ class Search:
         self.drawn = {True: 0, False: 0}  # releases of each record, by whether many were released at once
 
     def _turns(self, index: int, pair: Pair) -> bool:
-        """Whether x' is the known record beside which either is seen: by turns, or by their sizes about the centre."""
+        """Returns whether either is seen beside x' as the known record: by turns, or by sizes about the centre."""
         if pair.name not in (SMALLER, LARGER):
             return index % 2 == 1
         sizes = [float((record - self.target.domain.as_box().centre).norm()) for record in (pair.x, pair.x_prime)]
@@ -182,7 +182,7 @@ class Search:
 
     @property
     def stages(self) -> tuple[Stages, ...]:
-        """The looks at the first pair, and the blocks that could be bet on after each: as many as were drawn since.
+        """Returns the looks at the first pair, and the blocks it could bet on after each: as many as were drawn since.
 
         Where each takes calls of its own, those that were drawn in batches do not count.
         """
@@ -201,11 +201,11 @@ class Search:
 
     @property
     def capital(self) -> float:
-        """Log of the largest capital."""
+        """Returns the log of the largest capital."""
         return max(self.capitals.values())
 
     def run(self, rounds: float = math.inf) -> Breach | None:
-        """The first breach that is proved, or None when the budget or these rounds are spent; can be called again."""
+        """Returns the first proved breach, or None when the budget or these rounds are spent; can be called again."""
         while self.waiting and self.level < rounds and not self.budget.ends(self.level):
             grown = False
             for trail in self.waiting:
@@ -231,7 +231,7 @@ class Search:
         return None
 
     def best(self) -> list[Trail]:
-        """The trails on the changed record's own releases, the most promising first."""
+        """Returns the trails on the changed record's own releases, the most promising first."""
         seen = [trail for trail in self.trails if trail.samples and not trail.observer.local]
         return sorted(seen, key=lambda trail: trail.score, reverse=True)
 
@@ -242,7 +242,7 @@ class Search:
         return max(64, min(most, min(FAST, RELEASED // self.target.size) * int(GROWTH**level)))
 
     def _kept(self) -> list[Trail]:
-        """The better half, the first pairs of all observers, and changed copies of the best."""
+        """Returns the better half, the first pairs of all observers, and changed copies of the best."""
         ranked = sorted(self.waiting, key=lambda trail: trail.score, reverse=True)
         kept = ranked[: max(4, len(ranked) // 2)]
         first = {trail.observer.name: trail for trail in reversed(self.trails)}
@@ -261,14 +261,14 @@ class Search:
         return kept
 
     def _add(self, kept: list[Trail], like: Trail, pair: Pair) -> None:
-        """Add a pair to what is searched, seen as `like` is, unless it is there already or has one record twice."""
+        """Adds a pair to what is searched, seen as `like` is, unless it is there already or has one record twice."""
         there = [trail.pair for trail in self.trails if trail.observer is like.observer]
         if not torch.equal(pair.x, pair.x_prime) and not any(same(pair.x, pair.x_prime, old) for old in there):
             kept.append(Trail(like.observer, pair, like.points))
             self.trails.append(kept[-1])
 
     def observe(self, trail: Trail, count: int, statistic: Statistic | None = None) -> list[Observations]:
-        """Fresh observations of either record, or one statistic of each."""
+        """Draws fresh observations of either record, or one statistic of each."""
         self.draws += 1
         self.budget.drawn += count
         self.drawn[trail.observer.fast] += count
@@ -281,7 +281,7 @@ class Search:
         return [np.concatenate(side) for side in sides]
 
     def _look(self, trail: Trail, size: int) -> None:
-        """Draw releases up to `size` of each record and look for the best event in them.
+        """Draws releases up to `size` of each record and looks for the best event in them.
 
         The older half of the releases trains the statistics, the younger half chooses the event.
         """
@@ -304,7 +304,7 @@ class Search:
         trail.lead = best_lead(self.columns(trail), trail.points) if trail.points else None
 
     def columns(self, trail: Trail) -> dict[str, tuple[Reals, Reals]]:
-        """Each statistic on the releases of x and of x' that chose the trail's event."""
+        """Computes each statistic on the releases of x and of x' that chose the trail's event."""
         if trail.mine is None or trail.other is None:
             return {}
         half = _learning(len(trail.mine))
@@ -314,7 +314,7 @@ class Search:
         }
 
     def _scene(self, trail: Trail) -> Scene:
-        """What an observer of the trail knows."""
+        """Returns what an observer of the trail knows."""
         target = self.target
         x, x_prime = (trail.observer.expected(target, trail.pair, second) for second in (False, True))
         likelihood: Statistic | None = None
@@ -326,7 +326,7 @@ class Search:
         return Scene(x, x_prime, box.low, box.high, target.dtype if form is None else form.floats, likelihood)
 
     def _bet(self, trail: Trail, limit: int) -> Breach | None:
-        """Bet on the trail's event while it pays; one that needs more than `limit` blocks waits for a later round."""
+        """Bets on the trail's event while it pays; one that needs more than `limit` blocks waits for a later round."""
         observer = trail.observer.name
         trail.lead, self.capitals[observer], _ = gamble(
             trail.lead,
@@ -341,26 +341,26 @@ class Search:
         return Breach(trail, trail.lead, self.capitals[observer])
 
     def settle(self, trail: Trail, event: Event, blocks: int) -> tuple[int, int]:
-        """How many of `blocks` fresh releases of the likelier record, and of the other, fall into the event."""
+        """Counts how many of `blocks` fresh releases of the likelier record, and of the other, fall into the event."""
         statistic = trail.statistics[event.statistic]
         sides = [event.hits(side) for side in self.observe(trail, blocks, statistic)]
         return (sides[1], sides[0]) if event.swapped else (sides[0], sides[1])
 
 
 def _learning(size: int) -> int:
-    """How many of the oldest releases train statistics."""
+    """Returns how many of the oldest releases train statistics."""
     return max(32, min(size // 2, 1 << 15))
 
 
 def _finite(values: Observations, exact: bool, raw: bool) -> Observations:
-    """Observations without NaN and infinity unless `raw`; those that are whole by their type as they are if `exact`."""
+    """Returns observations without NaN and infinity unless `raw`; those whole by their type stay so if `exact`."""
     if values.dtype == np.int64:
         return values if exact else values.astype(np.float64)
     return values if raw else np.nan_to_num(values, nan=0.0, posinf=1e30, neginf=-1e30)
 
 
 def _guarded(statistic: Statistic, exact: bool, raw: bool) -> Statistic:
-    """The statistic of observations made finite; what is not a number counts as 0."""
+    """Returns the statistic on observations made finite; what is not a number counts as 0."""
 
     def guarded(values: Observations) -> Reals:
         with np.errstate(all="ignore"):
@@ -374,7 +374,7 @@ BINS = 40
 
 
 def histogram(search: Search, breach: Breach) -> dict[str, list[float]]:
-    """Counts of the event's statistic under both records, in bins of equal width between extreme quantiles."""
+    """Counts the event's statistic under both records, in bins of equal width between extreme quantiles."""
     trail = breach.trail
     values = [side[np.isfinite(side)] for side in search.columns(trail)[breach.event.statistic]]
     both = np.concatenate(values)

@@ -18,7 +18,7 @@ CALLS = 400
 
 
 def timing_difference(target: Target, pair: Pair, seed: int, calls: int = CALLS) -> tuple[float, int]:
-    """The p-value of a Wilcoxon signed-rank test on the times of `calls` calls of each record, in random order.
+    """Computes the p-value of a Wilcoxon signed-rank test on times of `calls` calls of each record, in random order.
 
     The records of each pair of calls are timed one after the other, which goes first decided by a coin, so that
     drifts of the machine cancel.
@@ -45,7 +45,7 @@ WITHIN = "elements of one release"  # of a mechanism that randomises each elemen
 
 
 def dependence(target: Target, record: Tensor, samples: int, seed: int) -> tuple[str, float]:
-    """What depends on what, and the p-value of it, corrected for all that was compared.
+    """Finds what depends on what, and the p-value of it, corrected for all that was compared.
 
     Spearman's rank correlation of elements and of their distances from the median, which a shared draw, a shared size
     or a shared sign moves away from 0; Fisher's exact test where one value is more frequent than all others. A
@@ -85,7 +85,7 @@ def dependence(target: Target, record: Tensor, samples: int, seed: int) -> tuple
 
 
 def _p_value(one: Reals, two: Reals) -> float:
-    """Of independence. Ranks that are mostly ties have no usable normal limit: two rare values may coincide."""
+    """Tests independence. Ranks that are mostly ties have no usable normal limit: two rare values may coincide."""
     usual = [_most_frequent(side) for side in (one, two)]
     if max(count for _, count in usual) <= one.size / 2:
         return float(stats.spearmanr(one, two).pvalue)
@@ -95,13 +95,13 @@ def _p_value(one: Reals, two: Reals) -> float:
 
 
 def _most_frequent(values: Reals) -> tuple[float, int]:
-    """A value that is as frequent as any, and how often it occurs."""
+    """Returns a value that is as frequent as any, and how often it occurs."""
     distinct, counts = np.unique(values, return_counts=True)
     return float(distinct[counts.argmax()]), int(counts.max())
 
 
 def _elements_of_releases(target: Target, record: Tensor, samples: int, source: torch.Generator) -> Reals:
-    """The first two elements of releases, a middle one and the last; at least two releases come from one batch."""
+    """Draws the first two elements of releases, a middle one and the last; two releases or more are of one batch."""
     step = max(2, AT_ONCE // max(target.size, target.width) // 2 * 2)
     blocks = []
     for start in range(0, samples, step):
@@ -112,6 +112,6 @@ def _elements_of_releases(target: Target, record: Tensor, samples: int, source: 
 
 
 def _statistics(seen: Reals) -> Reals:
-    """The elements, then their distances from the median; not finite is 0."""
+    """Returns the elements, then their distances from the median; not finite is 0."""
     values = np.nan_to_num(seen, nan=0.0, posinf=0.0, neginf=0.0)
     return np.concatenate((values, np.abs(values - np.median(values, axis=0))), axis=1)

@@ -31,7 +31,7 @@ TYPES = re.compile(r"\b(double|float64|float|float32|half|float16|bfloat16)\b", 
 
 @contextmanager
 def _told_of_dtypes(given: torch.dtype) -> Iterator[None]:
-    """Add to an error about two formats of floats which of them the records have, and how to change it."""
+    """Adds to an error about two formats of floats which of them the records have, and how to change it."""
     try:
         yield
     except (RuntimeError, TypeError) as error:
@@ -48,7 +48,7 @@ WHOLE = (type, ModuleType, FunctionType)  # what a copy leaves as it is
 
 
 def _states(checked: object) -> dict[int, object]:
-    """The random states that an object holds, by their identity, as the memory of a copy that shares them.
+    """Returns the random states that an object holds, by identity, as the memory of a copy that shares them.
 
     A state of its own would give each copy the same numbers, as no two objects in use have.
     """
@@ -66,7 +66,7 @@ OBJECT = "give an object with __call__ that holds what it remembers"
 
 
 def _copy(checked: Mechanism | Release) -> Mechanism | Release | str:
-    """A copy, or why there is none."""
+    """Makes a copy, or says why there is none."""
     try:
         made = deepcopy(checked, _states(checked))
     except Exception as error:  # whatever an object from outside refuses a copy with
@@ -103,7 +103,7 @@ class Target:
 
     @classmethod
     def of(cls, checked: Mechanism | Release, domain: Domain | None, dtype: torch.dtype = torch.float64) -> Target:
-        """The target for a mechanism or a function, given records of this format; a function needs a domain."""
+        """Builds the target for a mechanism or a function, given records of this format; a function needs a domain."""
         if isinstance(checked, Mechanism):
             if not checked.same_shape:
                 raise InputError(
@@ -126,7 +126,7 @@ class Target:
         return cls(name, checked, domain, dtype=dtype, unused=_copy(checked))
 
     def anew(self) -> Target:
-        """This target with a copy of what is checked as it was before its first release."""
+        """Returns this target with a copy of what is checked as it was before its first release."""
         fresh = deepcopy(self.unused, _states(self.unused))
         assert not isinstance(fresh, str)
         made = replace(self, function=fresh.privatize if isinstance(fresh, Mechanism) else fresh)
@@ -134,7 +134,7 @@ class Target:
         return made
 
     def no_new_start(self, record: Tensor) -> str:
-        """Why first calls cannot be repeated; empty where copies work and the generator decides what they release."""
+        """Says why first calls cannot be repeated; empty if copies work and the generator decides their releases."""
         if isinstance(self.unused, str):
             return self.unused
         most = min(64, max(1, AT_ONCE // self.size))
@@ -150,7 +150,7 @@ class Target:
         return ""
 
     def of_reals(self, dtype: torch.dtype) -> Target:
-        """This target given records of a format, its releases rounded so that nothing is left of that format's steps.
+        """Returns this target for records of a format, its releases rounded to hide all of that format's steps.
 
         Raises:
             InputError: if the format is so coarse that they would still show.
@@ -166,22 +166,22 @@ class Target:
 
     @property
     def size(self) -> int:
-        """I, the elements of a record."""
+        """Returns I, the elements of a record."""
         return self.domain.size
 
     @property
     def width(self) -> int:
-        """How many columns a release has; those of a record until there is a release."""
+        """Returns how many columns a release has; those of a record until there is a release."""
         return self.size if self.form is None else self.form.width
 
     def nearest(self, records: Tensor) -> Tensor:
-        """The records that it takes nearest to those of a batch, float64 (batch, *shape)."""
+        """Returns the records that it takes nearest to those of a batch, float64 (batch, *shape)."""
         of_mechanism = getattr(self.mechanism, "nearest_records", self.domain.project)
         inside: Tensor = of_mechanism(records.double())
         return inside
 
     def release(self, batch: Tensor, source: torch.Generator) -> Tensor:
-        """The releases of a batch, (batch, width), int64 where they are whole by their type and else float64.
+        """Releases a batch as (batch, width), int64 where releases are whole by their type and else float64.
 
         The function is given a copy, and what it returns is copied: it may write into its argument and may return the
         same buffer each time. It has to return one row a record, of the same form each time.
@@ -198,7 +198,7 @@ class Target:
         return seen if form.whole or not self.step else (seen / self.step).round() * self.step
 
     def likelihood_ratio(self, x: Tensor, x_prime: Tensor) -> Callable[[Tensor], Tensor] | None:
-        """y -> log p(y|x) - log p(y|x') as the mechanism declares it, or None where it declares none."""
+        """Returns y -> log p(y|x) - log p(y|x') as the mechanism declares it, or None where it declares none."""
         mechanism = self.mechanism
         if mechanism is None:
             return None

@@ -96,13 +96,13 @@ class Verdict:
 
     @property
     def proved(self) -> str:
-        """The lower bound on epsilon, or why there is none."""
+        """Returns the lower bound on epsilon, or why there is none."""
         if self.no_bound:
             return f"no bound: {self.no_bound}"
         return f"epsilon >= {self.epsilon_lower:.4g} at delta {self.delta_lower:.3g}"
 
     def as_dict(self) -> dict[str, Any]:
-        """The verdict as plain values for JSON."""
+        """Returns the verdict as plain values for JSON."""
         return asdict(self)
 
     def __str__(self) -> str:
@@ -130,7 +130,7 @@ SHOWN = 64  # elements of a record that a report keeps
 
 
 def breach_finding(kind: str, breach: Breach, histogram: dict[str, list[float]] | None) -> Finding:
-    """The finding for a breach."""
+    """Builds the finding for a breach."""
     trail, lead, event = breach.trail, breach.lead, breach.lead.event
     first, second = ("x'", "x") if event.swapped else ("x", "x'")
     share, other = lead.hits / lead.trials, lead.other_hits / lead.trials
@@ -162,7 +162,7 @@ def breach_finding(kind: str, breach: Breach, histogram: dict[str, list[float]] 
 
 
 def epsilon_bound(hits: int, other_hits: int, trials: int, error: float, delta: float) -> float:
-    """A lower bound on epsilon at `delta` from an event fixed beforehand, at least 0."""
+    """Computes a lower bound on epsilon at `delta` from an event fixed beforehand, at least 0."""
     bound = float(log_ratio_bound(np.array(hits), np.array(other_hits), trials, error, delta))
     return max(0.0, bound) if bound == bound else 0.0
 
@@ -171,12 +171,12 @@ WIDTH, HEIGHT = 640, 200
 
 
 def verdict_folder(folder: Path) -> Path:
-    """The folder, made if it is not there; refused if the verdict cannot be written there."""
+    """Returns the folder, made if need be; refuses one where the verdict cannot be written."""
     return writable_folder(folder, "the verdict", ("verdict.json", "verdict.html"))
 
 
 def write_verdict(folder: Path, verdict: Verdict) -> Path:
-    """Write verdict.json and verdict.html into `folder`, whole or not at all; returns the page's path."""
+    """Writes verdict.json and verdict.html into `folder`, whole or not at all; returns the page's path."""
     folder = verdict_folder(Path(folder))
     write_json(folder / "verdict.json", verdict.as_dict())
     write_text(folder / "verdict.html", page(verdict))
@@ -184,7 +184,7 @@ def write_verdict(folder: Path, verdict: Verdict) -> Path:
 
 
 def page(verdict: Verdict) -> str:
-    """The page: what is claimed, what is proved, what was tried, and what refutes it."""
+    """Builds the page: what is claimed, what is proved, what was tried, and what refutes it."""
     pictures = [_bars(finding.histogram) if finding.histogram else None for finding in verdict.findings]
     findings = list(zip(verdict.findings, pictures, strict=True))
     folder = files("tensorldp.check")
@@ -192,7 +192,7 @@ def page(verdict: Verdict) -> str:
 
 
 def _bars(histogram: dict[str, list[float]]) -> dict[str, Any]:
-    """Rectangles of both histograms, and where the threshold lies, in the picture's coordinates."""
+    """Computes rectangles of both histograms, and where the threshold lies, in the picture's coordinates."""
     edges = histogram["edges"]
     top = max(*histogram["x"], *histogram["x'"], 1.0)
     step = WIDTH / (len(edges) - 1)

@@ -24,14 +24,14 @@ class Parser(argparse.ArgumentParser):
 
 
 def add_seed_argument(parser: argparse.ArgumentParser) -> None:
-    """The seed of a check."""
+    """Adds the argument --seed, the seed of a check."""
     parser.add_argument(
         "--seed", type=seed, default=0, help=f"a whole number (default: 0), or {UNPREDICTABLE}: by the system's entropy"
     )
 
 
 def seed(text: str) -> int | torch.Generator:
-    """What the argument --seed says."""
+    """Reads what the argument --seed says."""
     if text != UNPREDICTABLE:
         return int(text)
     from tensorldp.randomness import unpredictable_generator

@@ -17,14 +17,14 @@ SHORT = 0.01  # of the epsilon that was asked for: what is reached may miss as m
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of the command."""
+    """Adds the arguments of the command."""
     add_target_arguments(parser, epsilon=False)
     parser.add_argument("--record-epsilon", type=float, required=True, help="the epsilon to guarantee to one record")
     parser.add_argument("--delta", type=float, default=0.0, help="delta of that guarantee (default: 0, a pure one)")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the nominal epsilon, and the guarantee and the error that come with it."""
+    """Prints the nominal epsilon, and the guarantee and the error that come with it."""
     wanted, delta = check_budget("record-epsilon", options.record_epsilon), options.delta
     if not 0.0 <= delta < 1.0:
         raise InputError(f"delta must be at least 0 and below 1, got {delta!r}")
@@ -67,7 +67,7 @@ def _epsilon(mechanism: Mechanism, delta: float) -> float:
 
 
 def _printable(build: Callable[[float], Mechanism], found: Mechanism, wanted: float, delta: float) -> Mechanism:
-    """The mechanism of the nominal epsilon cut to `DIGITS`, or the one found where that guarantees less."""
+    """Returns the mechanism of the nominal epsilon cut to `DIGITS`, or the one found where that guarantees less."""
     cut = float(Context(prec=DIGITS, rounding=ROUND_FLOOR).create_decimal(repr(found.epsilon)))
     mechanism = build(cut)
     return mechanism if _epsilon(mechanism, delta) <= wanted else found

@@ -23,7 +23,7 @@ FORMATS = ("float64", "float32", "bfloat16")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of the command."""
+    """Adds the arguments of the command."""
     add_target_arguments(parser, epsilon=True)
     parser.add_argument("--claim-epsilon", type=float, help="the claim, in place of the mechanism's own curve")
     parser.add_argument("--claim-delta", type=float, default=0.0, help="delta of that claim (default: 0)")
@@ -47,12 +47,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def wall_limit(minutes: float) -> float:
-    """Seconds in which a check returns: twice what it may take on a busy machine, and ten minutes for one call."""
+    """Computes the seconds in which a check returns: twice what a busy machine takes, and ten minutes for one call."""
     return 2 * PATIENCE * 60 * check_positive("minutes of a check", minutes) + 600
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the verdict; 1 where the claim is refuted."""
+    """Prints the verdict; returns 1 where the claim is refuted."""
     if (
         options.out is not None
     ):  # whether the page lacks packages or a folder is better said before the check than after

@@ -19,14 +19,14 @@ FLOATS = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of the command."""
+    """Adds the arguments of the command."""
     add_target_arguments(parser, epsilon=True)
     parser.add_argument("--delta", type=float, default=REPORT_DELTA, help="delta of the guarantee (default: 1e-5)")
     parser.add_argument("--uses", type=int, default=1, help="releases of the same record (default: 1)")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the guarantee of one release and of several, and what it means."""
+    """Prints the guarantee of one release and of several, and what it means."""
     print(*_lines(options), sep="\n")  # all of it, or nothing where a part cannot be said
     return 0
 

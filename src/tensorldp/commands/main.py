@@ -29,12 +29,12 @@ DONE, REFUTED, FAILED, INTERRUPTED, UNREAD = 0, 1, 2, 130, 141
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run a command and exit by `exit_code`."""
+    """Runs a command and exits by `exit_code`."""
     sys.exit(exit_code(arguments))
 
 
 def exit_code(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; whatever goes wrong is told in one sentence.
+    """Runs a command and returns its exit code; whatever goes wrong is told in one sentence.
 
     Returns:
         0 if it did what was asked and refuted nothing, 1 if a claim is refuted, 2 if it could not be done, be it a

@@ -9,11 +9,11 @@ from tensorldp.mechanisms import mechanism_class, names
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command takes no arguments."""
+    """Adds nothing: the command takes no arguments."""
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print a line for each: key, what it is, domain, status and source."""
+    """Prints a line for each mechanism: key, what it is, domain, status and source."""
     for name in names():
         cls = mechanism_class(name)
         text = (inspect.getdoc(cls) or "").split("\n")[0]

@@ -24,7 +24,7 @@ ARGUMENTS = {
 
 
 def add_target_arguments(parser: argparse.ArgumentParser, *, epsilon: bool) -> None:
-    """The arguments that name a mechanism and its domain; `epsilon` is whether the nominal epsilon is one."""
+    """Adds the arguments that name a mechanism and its domain, and the nominal epsilon if `epsilon`."""
     parser.add_argument("target", help="a mechanism's key, or module:name of a class, object or function")
     if epsilon:  # not `required`: a function or an object has none
         parser.add_argument("--epsilon", type=float, help="the nominal epsilon of the mechanism")
@@ -43,7 +43,7 @@ def add_target_arguments(parser: argparse.ArgumentParser, *, epsilon: bool) -> N
 
 
 def domain_of(options: argparse.Namespace) -> Domain:
-    """The domain that the arguments name."""
+    """Builds the domain that the arguments name."""
     shape = tuple(options.shape)
     low, high = options.box or (0.0, 1.0)
     domain = Box(low, high, shape) if options.ball is None else Ball(options.ball, shape)
@@ -52,7 +52,7 @@ def domain_of(options: argparse.Namespace) -> Domain:
 
 
 def target_of(options: argparse.Namespace, domain: Domain) -> Any:
-    """The mechanism, or the function, that the arguments name."""
+    """Builds the mechanism, or imports the function, that the arguments name."""
     settings = _settings(options.option)
     target = _imported(options.target) if ":" in options.target else mechanism_class(options.target)
     if isinstance(target, type) and issubclass(target, Mechanism):
@@ -75,7 +75,7 @@ def target_of(options: argparse.Namespace, domain: Domain) -> Any:
 
 
 def mechanism_of(options: argparse.Namespace, domain: Domain) -> Mechanism:
-    """The mechanism that the arguments name; a function is refused."""
+    """Builds the mechanism that the arguments name; refuses a function."""
     target = target_of(options, domain)
     if not isinstance(target, Mechanism):
         raise InputError(f"{options.target} is not a mechanism, so it states no guarantee")
@@ -83,19 +83,19 @@ def mechanism_of(options: argparse.Namespace, domain: Domain) -> Mechanism:
 
 
 def is_registered(target: object) -> bool:
-    """Whether this is a mechanism of the class that its name stands for, rather than another one of that name."""
+    """Returns whether this is a mechanism of the class that its name stands for, and not another one of that name."""
     return isinstance(target, Mechanism) and target.name in names() and type(target) is mechanism_class(target.name)
 
 
 def called(typed: str, target: object) -> str:
-    """What an answer calls the target: a registered mechanism by its name, all else as it was typed."""
+    """Returns what an answer calls the target: a registered mechanism by its name, all else as it was typed."""
     if not isinstance(target, Mechanism):
         return typed
     return target.name if is_registered(target) else f"{typed} ({target.name})"
 
 
 def error_lines(mechanism: Mechanism) -> list[str]:
-    """How far a release lies from its record, where that is known."""
+    """Says how far a release lies from its record, where that is known."""
     error = mechanism.squared_error()
     return [] if error is None else [f"root mean squared error of an element: {math.sqrt(error / mechanism.size):.6g}"]
 
@@ -113,7 +113,7 @@ def _imported(target: str) -> Any:
 
 
 def _settings(given: Sequence[str]) -> dict[str, Any]:
-    """What the arguments --option KEY=VALUE say."""
+    """Reads what the arguments --option KEY=VALUE say."""
     settings: dict[str, Any] = {}
     for text in given:
         key, equals, value = text.partition("=")

@@ -15,7 +15,7 @@ _watching: list[bool] = []  # not empty in a process that another one watches
 
 
 def watched(run: Callable[[], int]) -> int:
-    """The exit code that `run` returns in a child process; 2 and a sentence where the child ends without an answer.
+    """Runs `run` in a child process and returns its exit code; 2 and a sentence if the child ends without an answer.
 
     So neither `os._exit(0)` in a user's module, nor a crash of the interpreter, nor the system that kills a process
     for its memory can be taken for a verdict. Where processes cannot be forked, `run` runs in this one.
@@ -56,7 +56,7 @@ def watched(run: Callable[[], int]) -> int:
 
 @contextmanager
 def ended_after(seconds: float) -> Iterator[None]:
-    """End this process, whatever it does, where the block takes longer and another process is there to say so."""
+    """Ends this process, whatever it does, if the block takes longer and another process is there to say so."""
     if _watching:
         signal.setitimer(signal.ITIMER_REAL, min(seconds, 1e8))
     try:
@@ -67,7 +67,7 @@ def ended_after(seconds: float) -> Iterator[None]:
 
 
 def _end(code: int) -> str:
-    """How a process ended, in words."""
+    """Says how a process ended."""
     if code >= 0:
         return f"it ended itself with exit code {code}"
     if -code == signal.SIGALRM:
@@ -77,6 +77,6 @@ def _end(code: int) -> str:
 
 
 def _end_with_parent() -> None:
-    """Where the system can: this process ends with the one that watches it."""
+    """Lets this process end with the one that watches it, where the system can."""
     if sys.platform.startswith("linux"):
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG

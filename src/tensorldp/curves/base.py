@@ -20,7 +20,7 @@ MOST_COUNT = 10**20  # of elements, whose contour integral keeps its digits
 def epsilon_at(
     log_delta: Callable[[float], float], log_target: float, *, mean: float, spread: float, top: float = math.inf
 ) -> float:
-    """The smallest epsilon >= 0 with log_delta(epsilon) <= log_target, to about 1e-10 and rounded up.
+    """Computes the smallest epsilon >= 0 with log_delta(epsilon) <= log_target, to about 1e-10 and rounded up.
 
     Args:
         log_delta: decreasing in epsilon; -inf allowed.
@@ -71,28 +71,28 @@ class PrivacyCurve(ABC):
     @property
     @abstractmethod
     def pure_epsilon(self) -> float:
-        """The smallest epsilon with delta = 0 once any atom is removed; `math.inf` where there is none."""
+        """Returns the smallest epsilon with delta = 0 once any atom is removed; `math.inf` where there is none."""
 
     @property
     def atom(self) -> float:
-        """The mass on outcomes that are impossible under the other record: the limit of delta at infinity."""
+        """Returns the mass on outcomes that are impossible under the other record: the limit of delta at infinity."""
         return 0.0
 
     @property
     def log_atom(self) -> float:
-        """log of the atom, -inf where there is none; finite also where the atom itself underflows to 0."""
+        """Returns log of the atom, -inf where there is none; finite also where the atom itself underflows to 0."""
         return math.log(self.atom) if self.atom > 0.0 else -math.inf
 
     @abstractmethod
     def _delta(self, epsilon: float) -> float:
-        """delta(epsilon) for a checked epsilon >= 0."""
+        """Computes delta(epsilon) for a checked epsilon >= 0."""
 
     @abstractmethod
     def _compose(self, count: int) -> PrivacyCurve:
-        """The curve of `count` >= 2 adaptive uses."""
+        """Returns the curve of `count` >= 2 adaptive uses."""
 
     def nearer(self, share: float) -> PrivacyCurve | None:
-        """The curve of the same additive noise where neighbours differ by `share` of what they differ by here.
+        """Returns the curve of the same additive noise where neighbours differ by `share` of what they differ by here.
 
         Args:
             share: in (0, 1].
@@ -103,7 +103,7 @@ class PrivacyCurve(ABC):
         return None
 
     def delta(self, epsilon: float) -> float:
-        """delta(epsilon) in [0, 1], decreasing in epsilon.
+        """Computes delta(epsilon) in [0, 1], decreasing in epsilon.
 
         Raises:
             InputError: if epsilon is negative or not a number.
@@ -114,7 +114,7 @@ class PrivacyCurve(ABC):
         return min(1.0, max(self.atom, self._delta(epsilon)))
 
     def epsilon(self, delta: float) -> float:
-        """The smallest epsilon >= 0 with delta(epsilon) <= delta; `math.inf` where there is none.
+        """Computes the smallest epsilon >= 0 with delta(epsilon) <= delta; `math.inf` where there is none.
 
         delta = 0 asks for the pure guarantee, which an atom, however small, or an unbounded loss makes infinite.
 
@@ -129,7 +129,7 @@ class PrivacyCurve(ABC):
         return self._epsilon(delta)
 
     def epsilon_without_atom(self, delta: float) -> float:
-        """`epsilon(delta)` of the release given that it does not fall on the atom; `pure_epsilon` at delta = 0."""
+        """Computes `epsilon(delta)` of a release given that it misses the atom; `pure_epsilon` at delta = 0."""
         delta = check_real("delta", delta, low=0.0, high=1.0, open_high=True)
         atom = self.atom
         if delta == 0.0 or atom >= 1.0:
@@ -138,7 +138,7 @@ class PrivacyCurve(ABC):
         return self.pure_epsilon if math.isinf(epsilon) else epsilon
 
     def _epsilon(self, delta: float) -> float:
-        """The root of delta(epsilon) = delta in log delta, bracketed by doubling."""
+        """Finds the root of delta(epsilon) = delta in log delta, bracketed by doubling."""
         from scipy.optimize import brentq
 
         def gap(epsilon: float) -> float:
@@ -155,7 +155,7 @@ class PrivacyCurve(ABC):
         return min(root if gap(root) <= 0.0 else root * (1 + 2e-10) + 2e-12, self.pure_epsilon)
 
     def compose(self, count: int) -> PrivacyCurve:
-        """The curve of `count` adaptive uses on the same record.
+        """Returns the curve of `count` adaptive uses on the same record.
 
         Raises:
             InputError: if count is not a whole number from 1 to 10^12.

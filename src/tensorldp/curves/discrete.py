@@ -57,7 +57,7 @@ class DiscreteCurve(RepeatedCurve):
 
     @classmethod
     def mirrored(cls, log_p: tuple[float, ...], loss: float, count: int = 1, exact: bool = True) -> DiscreteCurve:
-        """The curve of a pair that is its own mirror image, with the losses `loss`, -`loss` and between them 0.
+        """Builds the curve of a pair that is its own mirror image, with the losses `loss`, -`loss` and between them 0.
 
         Args:
             log_p: logs of two or three masses, the likelier end first.
@@ -105,7 +105,7 @@ class DiscreteCurve(RepeatedCurve):
 
     @cached_property
     def loss_law(self) -> LossLaw:
-        """The law of one use's loss, of both orientations."""
+        """Returns the law of one use's loss, of both orientations."""
         return self._laws[0] if self._symmetric else envelope(*self._laws)
 
     @property
@@ -130,7 +130,7 @@ class DiscreteCurve(RepeatedCurve):
         return LatticeSum(step, [LatticePart(float(law.loss[0]), index, law.log_mass, self.count)])
 
     def log_delta(self, epsilon: float) -> float:
-        """log of delta(epsilon) less the atom, also where it underflows."""
+        """Computes log of delta(epsilon) less the atom, also where it underflows."""
         if epsilon >= self.pure_epsilon:
             return -math.inf
         if self.count == 1:
@@ -151,7 +151,7 @@ class DiscreteCurve(RepeatedCurve):
 
 
 def _numbers(name: str, values: object) -> tuple[float, ...]:
-    """A sequence as floats."""
+    """Returns a sequence as floats."""
     try:
         return tuple(float(v) for v in values)  # type: ignore[attr-defined]
     except (OverflowError, TypeError, ValueError):
@@ -185,7 +185,7 @@ class PureCurve(RepeatedCurve):
 
     @cached_property
     def dominating(self) -> DiscreteCurve:
-        """The curve of as many uses of binary randomised response."""
+        """Returns the curve of as many uses of binary randomised response."""
         keep = -float(np.logaddexp(0.0, -self.budget))
         return DiscreteCurve.mirrored((keep, keep - self.budget), self.budget, self.count, self.exact)
 
@@ -233,11 +233,11 @@ class DiscreteGaussianCurve(RepeatedCurve):
 
     @property
     def mu(self) -> float:
-        """The shift of T in its own standard deviations."""
+        """Returns the shift of T in its own standard deviations."""
         return self.shift * math.sqrt(self.count) / self.sigma
 
     def log_delta(self, epsilon: float) -> float:
-        """log of delta(epsilon)."""
+        """Computes log of delta(epsilon)."""
         moved = self.count * self.shift
         exceeds = (2.0 * self.sigma**2 * epsilon - moved * self.shift) / (2.0 * self.shift)
         if exceeds == math.inf:
@@ -247,7 +247,7 @@ class DiscreteGaussianCurve(RepeatedCurve):
         return mine + math.log(-math.expm1(other - mine)) if other < mine else -math.inf
 
     def _log_tail(self, least: int) -> float:
-        """log P(T >= least), by Euler and Maclaurin's sum at midpoints to the order of the fourth inverse power.
+        """Computes log P(T >= least) by Euler and Maclaurin's sum at midpoints, to the fourth inverse power.
 
         Where the mass falls steeply it is summed, as far as e^-40 of the first.
         """

@@ -93,7 +93,7 @@ class DpSgdCurve(PrivacyCurve):
         return float(self._account.get_epsilon(delta))
 
     def _counted(self, epsilon: float) -> float:
-        """sum_k P(K = k) delta_k(epsilon) with K ~ Bin(steps, q) and delta_k of k uses without sampling."""
+        """Computes sum_k P(K = k) delta_k(epsilon) with K ~ Bin(steps, q) and delta_k of k uses without sampling."""
         from scipy.stats import binom
 
         uses = np.arange(1, self.steps + 1)
@@ -111,7 +111,7 @@ class DpSgdCurve(PrivacyCurve):
 def noise_multiplier_for(
     epsilon: float, delta: float, sampling_rate: float, steps: int, accountant: Literal["pld", "rdp"] = "pld"
 ) -> float:
-    """The least noise multiplier, to 1e-4 and rounded up, that makes `steps` lots (epsilon, delta)-DP."""
+    """Computes the least noise multiplier, to 1e-4 and rounded up, that makes `steps` lots (epsilon, delta)-DP."""
     check_word("accountant", accountant, "pld", "rdp")
     return _least_multiplier(
         check_positive("epsilon", epsilon),

@@ -56,7 +56,7 @@ class GaussianCurve(PrivacyCurve):
 
 
 def log_delta(epsilon: float, mu: float) -> float:
-    """log of delta = Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu), right to 1e-9 or so.
+    """Computes log of delta = Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu), right to 1e-9 or so.
 
     Where mu is small the two cancel, and delta = phi(t) int_t^{t + mu} (1 - s m(s)) ds with t = epsilon/mu - mu/2 and
     m = (1 - Phi) / phi, whose derivative is s m(s) - 1.
@@ -75,14 +75,14 @@ def log_delta(epsilon: float, mu: float) -> float:
 
 
 def _log_delta_far(epsilon: float, mu: float) -> float:
-    """log of Phi(-t) (1 - m(t + mu) / m(t)), whose t is that of the floats epsilon and mu without rounding."""
+    """Computes log of Phi(-t) (1 - m(t + mu) / m(t)), whose t is that of the floats epsilon and mu without rounding."""
     t = float((2 * Fraction(epsilon) - Fraction(mu) ** 2) / (2 * Fraction(mu)))
     ratio = float(erfcx((t + mu) / math.sqrt(2.0)) / erfcx(t / math.sqrt(2.0)))
     return float(log_ndtr(-t)) + math.log1p(-ratio) if ratio < 1.0 else -math.inf
 
 
 def _fall(s: float) -> float:
-    """1 - s m(s) = int_0^inf u e^{-s u - u^2/2} du."""
+    """Computes 1 - s m(s) = int_0^inf u e^{-s u - u^2/2} du."""
     if s < FAR:
         return 1.0 - s * math.sqrt(math.pi / 2.0) * float(erfcx(s / math.sqrt(2.0)))
     term = total = 1.0 / s**2
@@ -93,7 +93,7 @@ def _fall(s: float) -> float:
 
 
 def mu_of(epsilon: float, delta: float) -> float:
-    """The largest mu that is (epsilon, delta)-DP: the inverse of `GaussianCurve.epsilon`.
+    """Computes the largest mu that is (epsilon, delta)-DP: the inverse of `GaussianCurve.epsilon`.
 
     The analytic Gaussian mechanism adds noise of standard deviation (l2 sensitivity) / mu.
     """

@@ -38,7 +38,7 @@ class Guarantee:
 
     @classmethod
     def of(cls, curve: PrivacyCurve, delta: float, unit: str, note: str = "") -> Guarantee:
-        """What a privacy curve guarantees at `delta`.
+        """Computes what a privacy curve guarantees at `delta`.
 
         Args:
             curve: the curve of everything that is released.

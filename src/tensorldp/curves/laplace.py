@@ -31,7 +31,7 @@ PRECISION = 1e-10
 
 
 def log_delta_by_series(cumulant: Cumulant, shift: float, count: int, epsilon: float, saddle: float) -> float:
-    """log delta of `count` >= 2 elements for 0 <= epsilon < shift * count; `saddle` is the contour integral's c."""
+    """Computes log delta of `count` >= 2 elements, 0 <= epsilon < shift * count; `saddle` is the c of the contour."""
     if (1.0 + 2.0 * saddle) * shift > 32.0 + math.log(count) or epsilon >= shift * (count - 2):
         return _log_top(count, shift * count - epsilon)
     c = saddle
@@ -52,14 +52,14 @@ def log_delta_by_series(cumulant: Cumulant, shift: float, count: int, epsilon: f
 
 
 def _share(shift: float, c: float) -> float:
-    """The share of elements at the lower end under the law tilted by e^{cL}."""
+    """Computes the share of elements at the lower end under the law tilted by e^{cL}."""
     u = 1.0 / (1.0 + 2.0 * c)
     odds = math.exp(-min(shift * (1.0 + 2.0 * c), 700.0)) * (1.0 - u) / (1.0 + u)
     return odds / (1.0 + odds)
 
 
 def _window(count: int, share: float, shift: float, epsilon: float) -> Reals:
-    """The numbers k of elements at the lower end that matter and whose loss shift (count - 2k) exceeds epsilon."""
+    """Returns the counts k of elements at the lower end that matter, with a loss shift (count - 2k) above epsilon."""
     radius = 12.0 * math.sqrt(count * share * (1.0 - share)) + 60.0
     last = math.ceil((count - epsilon / shift) / 2.0)
     low, high = max(0, math.floor(count * share - radius)), min(count, last, math.ceil(count * share + radius))
@@ -72,13 +72,13 @@ def _log_weight(count: int, k: Reals, shift: float) -> Reals:
 
 
 def _one_inside(x: Reals, a: float) -> Reals:
-    """Int (1 - e^{x - l})_+ e^{-(a - l)/2} / 4 dl over -a < l < a."""
+    """Computes Int (1 - e^{x - l})_+ e^{-(a - l)/2} / 4 dl over -a < l < a."""
     within = np.expm1(np.minimum(0.0, x - a) / 2.0) ** 2 / 2.0
     return np.where(x < -a, math.expm1(-a) * np.expm1(np.minimum(x, 0.0)) / 2.0, within)
 
 
 def _rest(cumulant: Cumulant, a: float, n: int, epsilon: float, c: float, peak: float) -> float:
-    """The contour integral of M^n - A^n - n A^{n-1} D u over Re s = c, divided by e^peak, peak by peak."""
+    """Computes the contour integral of M^n - A^n - n A^{n-1} D u over Re s = c, divided by e^peak, peak by peak."""
     curvature = cumulant.curvature(c)
     pole = 1.0 / c**2 + 1.0 / (1.0 + c) ** 2
     step, reach, period = 0.15 / math.sqrt(curvature + pole), 9.0 / math.sqrt(curvature), math.pi / a
@@ -111,7 +111,7 @@ def _rest(cumulant: Cumulant, a: float, n: int, epsilon: float, c: float, peak: 
 
 
 def _log_top(n: int, t: float) -> float:
-    """log of 2^-n times the inverse Laplace transform of (1 + u)^n / (s (s + 1)) at t = n a - epsilon.
+    """Computes log of 2^-n times the inverse Laplace transform of (1 + u)^n / (s (s + 1)) at t = n a - epsilon.
 
     Right where no element can be at its lower end (t <= 2a) or hardly ever is. The contour is the parabola
     s = m (1 + iy)^2 through the saddle point m.
@@ -171,20 +171,20 @@ class LaplaceCurve(RepeatedCurve):
 
     @property
     def mean_loss(self) -> float:
-        """I (a - 1 + e^-a), the Kullback-Leibler divergence of the worst pair in nats."""
+        """Returns I (a - 1 + e^-a), the Kullback-Leibler divergence of the worst pair in nats."""
         a = self.shift
         return self.count * (a + math.expm1(-a) if a > 1e-4 else a * a / 2.0 - a**3 / 6.0)
 
     @property
     def loss_variance(self) -> float:
-        """I (3 - (4a + 2) e^-a - e^-2a), in nats squared."""
+        """Returns I (3 - (4a + 2) e^-a - e^-2a), in nats squared."""
         a = self.shift
         if a > 1e-3:
             return self.count * (3.0 - (4.0 * a + 2.0) * math.exp(-a) - math.exp(-2.0 * a))
         return self.count * a * a * (1.0 - 2.0 * a / 3.0)
 
     def log_delta(self, epsilon: float) -> float:
-        """log delta(epsilon) for epsilon >= 0, also where delta underflows."""
+        """Computes log delta(epsilon) for epsilon >= 0, also where delta underflows."""
         if not epsilon >= 0.0:
             raise InputError(f"epsilon must be at least 0, got {epsilon!r}")
         if epsilon >= self.pure_epsilon:
@@ -223,7 +223,7 @@ class LaplaceCumulant:
         return s * (self.count * self.shift - epsilon) + self.count * complex_log1p(s * np.expm1(-self.shift * x) / x)
 
     def _parts(self, s: float) -> tuple[float, float, float]:
-        """f, f' and f'' of f = s E / x, x = 1 + 2s, E = e^{-ax} - 1."""
+        """Computes f, f' and f'' of f = s E / x, x = 1 + 2s, E = e^{-ax} - 1."""
         a, x = self.shift, 1.0 + 2.0 * s
         if abs(x) * max(a, 1.0) < 1e-4:  # E/x = -a + a^2 x/2 - a^3 x^2/6, near s = -1/2
             ratio, first, second = -a + a * a * x / 2 - a**3 * x * x / 6, a * a - 2 * a**3 * x / 3, -4 * a**3 / 3
@@ -246,7 +246,7 @@ class LaplaceCumulant:
         return self.count * max(second / (1.0 + f) - (first / (1.0 + f)) ** 2, 1e-12 * min(a, 1.0) ** 2)
 
     def inside(self, s: float) -> float:
-        """The expected number of elements whose loss lies strictly between its ends, under the law tilted by e^{sL}."""
+        """Computes the expected number of elements with a loss strictly between its ends, under the tilt e^{sL}."""
         u = 1.0 / (1.0 + 2.0 * s)
         weight = math.tanh((1.0 + 2.0 * s) * self.shift / 2.0) * u
         return self.count * weight / (1.0 + weight)

@@ -65,11 +65,11 @@ class LatticeSum:
 
     @property
     def top(self) -> float:
-        """The largest sum."""
+        """Returns the largest sum."""
         return self.base + self.step * self.last
 
     def tilted(self, t: float) -> tuple[float, float, float]:
-        """log E e^{tS}, and the mean and variance of S under the law tilted by t."""
+        """Computes log E e^{tS}, and the mean and variance of S under the law tilted by t."""
         log_total, mean, variance = 0.0, 0.0, 0.0
         for part in self.parts:
             value = part.first + self.step * part.index
@@ -84,7 +84,7 @@ class LatticeSum:
         return log_total, mean, variance
 
     def log_delta(self, epsilon: float) -> float:
-        """log delta(epsilon) of the finite sums; -inf where no sum exceeds epsilon."""
+        """Computes log delta(epsilon) of the finite sums; -inf where no sum exceeds epsilon."""
         start = math.floor((epsilon - self.base) / self.step) + 1
         if start > self.last or epsilon >= self.top:
             return -math.inf
@@ -107,7 +107,7 @@ class LatticeSum:
         return _Window(epsilon, math.sqrt(variance), t, log_total, low, self._window(t, low, high - low + 1))
 
     def _window(self, t: float, low: int, size: int) -> Reals:
-        """The tilted masses of base + step * (low .. low + size - 1)."""
+        """Computes the tilted masses of base + step * (low .. low + size - 1)."""
         from scipy.fft import irfft, next_fast_len, rfft
 
         length = next_fast_len(size, real=True)
@@ -138,14 +138,14 @@ class LossLaw:
     infinite: float = 0.0
 
     def log_delta(self, epsilon: float) -> float:
-        """log of the part of delta(epsilon) that the finite losses make, for one use."""
+        """Computes log of the part of delta(epsilon) that the finite losses make, for one use."""
         above = self.loss > epsilon
         if not above.any():
             return -math.inf
         return float(logsumexp(self.log_mass[above] + np.log(-np.expm1(epsilon - self.loss[above]))))
 
     def matches(self, other: LossLaw) -> bool:
-        """Whether the two laws are the same up to rounding."""
+        """Returns whether the two laws are the same up to rounding."""
         return (
             self.loss.size == other.loss.size
             and bool(np.allclose(self.loss, other.loss, rtol=1e-9, atol=1e-12))
@@ -155,7 +155,7 @@ class LossLaw:
 
 
 def loss_law(log_p: Reals, log_q: Reals, losses: Reals | None = None) -> LossLaw:
-    """The law of ln(p/q) under p, from the logs of two mass functions; equal losses merge.
+    """Computes the law of ln(p/q) under p, from the logs of two mass functions; equal losses merge.
 
     Args:
         log_p: logs of the first one's masses, -inf where there is none.
@@ -178,7 +178,7 @@ def loss_law(log_p: Reals, log_q: Reals, losses: Reals | None = None) -> LossLaw
 
 
 def envelope(first: LossLaw, second: LossLaw) -> LossLaw:
-    """The law whose delta(epsilon) is the larger of two laws' at every real epsilon.
+    """Computes the law whose delta(epsilon) is the larger of two laws' at every real epsilon.
 
     Between neighbouring losses each delta is alpha - beta e^epsilon, so the larger one is piecewise of that form, with
     further corners where the two cross. A corner's mass is e^epsilon times the fall of beta. A larger profile still
@@ -219,7 +219,7 @@ def envelope(first: LossLaw, second: LossLaw) -> LossLaw:
 
 
 def _response(budget: float, infinite: float) -> LossLaw:
-    """Randomised response beside an atom, which dominates all that is (budget, infinite)-DP [kairouz2015]."""
+    """Builds randomised response beside an atom, which dominates all that is (budget, infinite)-DP [kairouz2015]."""
     keep = math.log1p(-infinite) - float(np.logaddexp(0.0, -budget))
     return LossLaw(np.array([-budget, budget]), np.array([keep - budget, keep]), infinite)
 
@@ -231,14 +231,14 @@ def _between(left: float, right: float) -> float:
 
 
 def _line(law: LossLaw, low: float) -> tuple[float, float]:
-    """alpha and beta of delta(epsilon) = alpha - beta e^epsilon just above `low`."""
+    """Computes alpha and beta of delta(epsilon) = alpha - beta e^epsilon just above `low`."""
     above = law.loss > low
     mass = np.exp(law.log_mass[above])
     return law.infinite + float(mass.sum()), float((mass * np.exp(-law.loss[above])).sum())
 
 
 def lattice_step(loss: Reals) -> float | None:
-    """The step h with every loss at loss[0] + h times a whole number, or None where there is none coarse enough."""
+    """Finds the step h with every loss at loss[0] + h times a whole number, or None where none is coarse enough."""
     if loss.size < 2:
         return 1.0
     gaps = loss - loss[0]
@@ -264,7 +264,7 @@ CUT = 1e-30  # delta at which a profile is cut off; the rest counts as an atom
 
 
 def rounded_up(laws: list[tuple[LossLaw, int]]) -> LatticeSum:
-    """The sum of finite losses, each split between the lattice points around it with E e^-L kept.
+    """Computes the sum of finite losses, each split between the lattice points around it with E e^-L kept.
 
     Args:
         laws: laws of one use, and how many uses of each.
@@ -297,7 +297,7 @@ def _part(step: float, index: npt.NDArray[np.int64], mass: Reals, count: int) ->
 
 
 def profiles_up(curves: list[PrivacyCurve]) -> tuple[LatticeSum, float]:
-    """The sum of the losses of curves without atoms, and the mass cut off at its top.
+    """Computes the sum of the losses of curves without atoms, and the mass cut off at its top.
 
     Only each curve's delta is used, so any curve can take part.
     """
@@ -321,7 +321,7 @@ def _range(curve: PrivacyCurve) -> tuple[float, float]:
 
 
 def _masses(step: float, index: npt.NDArray[np.int64], delta: Reals) -> tuple[npt.NDArray[np.int64], Reals, float]:
-    """Lattice masses from delta at neighbouring lattice points, the first of them 0 or with nearly no loss below."""
+    """Computes lattice masses from delta at neighbouring points, the first of them 0 or with nearly no loss below."""
     growth = math.expm1(step)
     slopes = np.maximum(delta[:-1] - delta[1:], 0.0) / growth  # beta_j e^{epsilon_j}
     before = 1.0 - delta[0]

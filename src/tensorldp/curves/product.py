@@ -58,7 +58,7 @@ class AtomCurve(PrivacyCurve):
     def over(
         cls, inner: PrivacyCurve, mass: float, log_mass: float = -math.inf, imbalance: float = 0.0
     ) -> PrivacyCurve:
-        """The curve with its atom, or `inner` itself where there is none."""
+        """Returns the curve with its atom, or `inner` itself where there is none."""
         curve = cls(inner, mass, log_mass, imbalance)
         return curve if curve.log_mass > -math.inf else inner
 
@@ -163,22 +163,22 @@ class ProductCurve(PrivacyCurve):
 
     @property
     def _mass(self) -> float:
-        """The mass of all explicit atoms."""
+        """Returns the mass of all explicit atoms."""
         return self._split[0]
 
     @property
     def _imbalance(self) -> float:
-        """The sum of their imbalances."""
+        """Returns the sum of their imbalances."""
         return self._split[1]
 
     @property
     def _curves(self) -> tuple[PrivacyCurve, ...]:
-        """The least list of curves that remains."""
+        """Returns the least list of curves that remains."""
         return self._split[2]
 
     @cached_property
     def _cumulant(self) -> SumCumulant | None:
-        """The sum of cumulants, if all parts are Gaussian or Laplace."""
+        """Returns the sum of cumulants, if all parts are Gaussian or Laplace."""
         if not all(isinstance(curve, (GaussianCurve, LaplaceCurve)) for curve in self._curves):
             return None
         squared = math.fsum(c.mu**2 for c in self._curves if isinstance(c, GaussianCurve))
@@ -193,7 +193,7 @@ class ProductCurve(PrivacyCurve):
 
     @property
     def _top(self) -> float:
-        """The pure epsilon of the curves beneath the atoms."""
+        """Returns the pure epsilon of the curves beneath the atoms."""
         return math.fsum(curve.pure_epsilon for curve in self._curves)
 
     @property
@@ -220,7 +220,7 @@ class ProductCurve(PrivacyCurve):
         return profiles_up([_Conditional(curve) if curve.atom > 0.0 else curve for curve in self._curves])
 
     def _log_smooth(self, epsilon: float) -> float:
-        """log delta of the parts without their atoms."""
+        """Computes log delta of the parts without their atoms."""
         if epsilon >= self._top:
             return -math.inf
         if self._cumulant is not None:
@@ -299,11 +299,11 @@ class SumCumulant:
 
     @property
     def smooth_far_out(self) -> bool:
-        """`smooth` as far as 8 standard deviations above the mean, delta about 1e-15."""
+        """Returns whether `smooth` holds as far as 8 standard deviations above the mean, delta about 1e-15."""
         return self.smooth(8.0 / math.sqrt(self.curvature(0.0)))
 
     def smooth(self, saddle: float) -> bool:
-        """Whether the contour integral's integrand dies out along the line through the saddle."""
+        """Returns whether the contour integral's integrand dies out along the line through the saddle."""
         return (
             self.squared >= GAUSSIAN_SHARE * self.curvature(saddle)
             or math.fsum(part.inside(saddle) for part in self.laplaces) >= SMOOTH

@@ -20,17 +20,17 @@ class Cumulant(Protocol):
     """K(s) = log E e^{sL} of a privacy loss L, less s times an epsilon."""
 
     def exponent(self, s: Complex, epsilon: float) -> Complex:
-        """K(s) - s epsilon; apart, the two would cancel."""
+        """Computes K(s) - s epsilon; apart, the two would cancel."""
 
     def slope(self, s: float) -> float:
-        """K'(s)."""
+        """Computes K'(s)."""
 
     def curvature(self, s: float) -> float:
-        """K''(s)."""
+        """Computes K''(s)."""
 
 
 def right_saddle(slope: Callable[[float], float], epsilon: float, most: float = MAX_LOG) -> float:
-    """The c > 0 with K'(c) - epsilon = 1/c + 1/(c + 1), through which a contour's integrand is least oscillating.
+    """Finds the c > 0 with K'(c) - epsilon = 1/c + 1/(c + 1), where a contour's integrand oscillates least.
 
     Args:
         slope: K', increasing.
@@ -67,7 +67,7 @@ def _left_saddle(cumulant: Cumulant, epsilon: float) -> float:
 
 
 def log_delta(cumulant: Cumulant, epsilon: float, saddle: float | None = None) -> float:
-    """log of delta = (1/2 pi i) Int e^{K(s) - s epsilon} / (s (s + 1)) ds over Re s = c > 0.
+    """Computes log of delta = (1/2 pi i) Int e^{K(s) - s epsilon} / (s (s + 1)) ds over Re s = c > 0.
 
     See docs/mathematics/curves.md#saddle-point.
 

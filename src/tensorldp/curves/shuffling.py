@@ -22,12 +22,12 @@ LARGEST = 700.0  # of a local epsilon; beyond it no number of records makes a cl
 
 
 def _last(records: int, share: float, tail: float) -> int:
-    """The least k with P(C > k) <= tail, C binomial; SciPy forms 1 - tail, which floats round to 1 below 1e-16."""
+    """Computes the least k with P(C > k) <= tail, C binomial; SciPy forms 1 - tail, which rounds to 1 below 1e-16."""
     return bisect_left(range(records), True, key=lambda k: bool(betainc(k + 1.0, records - k, share) <= tail))
 
 
 def _profile(epsilon: float, local: float, records: int, tail: float) -> float:
-    """An upper bound on delta(epsilon): the sum over likely counts of clones, plus the mass `tail` of the others."""
+    """Computes an upper bound on delta(epsilon): the sum over likely counts of clones, plus `tail` for the others."""
     from scipy.stats import binom
 
     if epsilon >= local:
@@ -53,7 +53,7 @@ def _profile(epsilon: float, local: float, records: int, tail: float) -> float:
 
 
 def shuffled_delta(epsilon: float, local_epsilon: float, records: int) -> float:
-    """An upper bound on delta(epsilon) of the shuffled releases for replacing one record.
+    """Computes an upper bound on delta(epsilon) of the shuffled releases for replacing one record.
 
     Args:
         epsilon: the epsilon of the central guarantee, >= 0.
@@ -65,7 +65,7 @@ def shuffled_delta(epsilon: float, local_epsilon: float, records: int) -> float:
 
 
 def shuffled_epsilon(local_epsilon: float, records: int, delta: float) -> float:
-    """The smallest central epsilon that the clone reduction proves at `delta`, never above the local one.
+    """Computes the smallest central epsilon that the clone reduction proves at `delta`, never above the local one.
 
     Args:
         local_epsilon: the pure local guarantee of one release.

@@ -49,11 +49,11 @@ class WishartCurve(RepeatedCurve):
 
     @property
     def spread(self) -> float:
-        """q^2 / (1 + q), on which alone the law of the loss depends."""
+        """Returns q^2 / (1 + q), on which alone the law of the loss depends."""
         return self.share * (self.share / (1.0 + self.share))
 
     def log_delta(self, epsilon: float) -> float:
-        """log delta(epsilon) for epsilon >= 0, also where delta underflows."""
+        """Computes log delta(epsilon) for epsilon >= 0, also where delta underflows."""
         return saddle_point.log_delta(WishartCumulant(self.spread, self.rows * self.count), epsilon)
 
     def _delta(self, epsilon: float) -> float:

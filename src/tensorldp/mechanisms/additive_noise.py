@@ -84,11 +84,11 @@ class AdditiveNoise(Mechanism):
     @property
     @abstractmethod
     def scale(self) -> float:
-        """b of Laplace noise, or the standard deviation of Gaussian noise, in the unit of the data."""
+        """Returns b of Laplace noise, or the standard deviation of Gaussian noise, in the unit of the data."""
 
     @property
     def retention(self) -> float:
-        """The probability that an element is released as it is."""
+        """Returns the probability that an element is released as it is."""
         return 0.0
 
     @property
@@ -99,7 +99,7 @@ class AdditiveNoise(Mechanism):
         return self.law.add(x, self.scale, generator)
 
     def noise_tail(self, size: Reals) -> Reals | None:
-        """P(|Z| > size) of one element's noise Z; None if a release is more than x plus independent noise."""
+        """Computes P(|Z| > size) of one element's noise Z; None if a release is more than x plus independent noise."""
         return self.law.tail(size, self.scale) if self.additive and self.retention == 0.0 else None
 
     def squared_error(self) -> float:
@@ -131,5 +131,5 @@ class StatedRange(AdditiveNoise):
 
     @property
     def range(self) -> float:
-        """Delta, as given or high - low."""
+        """Returns Delta, as given or high - low."""
         return self.box.width if self.delta_range is None else self.delta_range

@@ -55,7 +55,7 @@ FLAGS = ("private", "additive", "integer", "same_shape", "scheduled", "on_grid",
 
 
 def check_traits(cls: type[Any]) -> None:
-    """Check the traits in a class's body against their vocabulary; what it inherits was checked before."""
+    """Checks the traits in a class's body against their vocabulary; what it inherits was checked before."""
     for trait in (*WORDS, *TEXTS, *FLAGS):
         if "ClassVar" not in str(cls.__annotations__.get(trait, "ClassVar")):
             raise InputError(f"{trait} of {cls.__name__} is a trait of the class: write it without an annotation")
@@ -97,7 +97,7 @@ STATED: dict[str, tuple[Callable[[Any, Mechanism], bool], str]] = {
 
 
 def check_stated(cls: type[Any]) -> None:
-    """Let the methods in a class's body through which it speaks of itself refuse what others could not read."""
+    """Lets the methods in a class's body through which it speaks of itself refuse what others could not read."""
     for name, (fits, wanted) in STATED.items():
         if callable(cls.__dict__.get(name)):
             setattr(cls, name, _checked(name, cls.__dict__[name], fits, wanted))
@@ -212,13 +212,13 @@ class Mechanism(ABC):
         dataclass(kw_only=True, eq=False, repr=False)(cls)
 
     def __new__(cls, *args: Any, **options: Any) -> Self:
-        """Refuse a class that lacks a method or its name, which Python would tell in a sentence of its own."""
+        """Refuses a class that lacks a method or its name, which Python would tell in a sentence of its own."""
         cls._check_parts()
         return super().__new__(cls)
 
     @classmethod
     def _check_parts(cls) -> None:
-        """Refuse a class that is not a whole mechanism, such as one that others derive from."""
+        """Refuses a class that is not a whole mechanism, such as one that others derive from."""
         lacking = ["the attribute name"] if not hasattr(cls, "name") else []
         if methods := sorted(cls.__abstractmethods__):
             lacking.insert(0, f"the method{'s' * (len(methods) > 1)} {joined(methods, 'and')}")
@@ -246,23 +246,23 @@ class Mechanism(ABC):
         self.note = "; ".join(filter(None, notes))
 
     def _prepare(self) -> None:  # noqa: B027  # most mechanisms have nothing to prepare
-        """Check the options and compute what depends on them, once epsilon, delta and domain are checked."""
+        """Checks the options and computes what depends on them, once epsilon, delta and domain are checked."""
 
     @classmethod
     def options(cls) -> frozenset[str]:
-        """The keyword options that it takes beyond epsilon, domain and delta."""
+        """Returns the keyword options that it takes beyond epsilon, domain and delta."""
         return frozenset(f.name for f in fields(cls) if f.init) - {"epsilon", "domain", "delta"}
 
     @classmethod
     def check_options(cls, names: Iterable[str]) -> None:
-        """Refuse what is not an option, naming the nearest one, and a class that is no whole mechanism."""
+        """Refuses what is not an option, naming the nearest one, and a class that is no whole mechanism."""
         cls._check_parts()
         for name in names:
             if name not in cls.options():
                 raise unknown(f"option of {cls.name}", name, cls.options())
 
     def __repr__(self) -> str:
-        """Name, epsilon, domain, and whatever differs from its default."""
+        """Returns name, epsilon, domain, and whatever differs from its default."""
         words = [f"epsilon={number(self.epsilon)}", f"domain={self.given_domain}"]
         for f in fields(self):
             if f.init and f.name not in ("epsilon", "domain"):
@@ -275,21 +275,21 @@ class Mechanism(ABC):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of one record."""
+        """Returns the shape of one record."""
         return self.domain.shape
 
     @property
     def size(self) -> int:
-        """I, the number of elements of one record."""
+        """Returns I, the number of elements of one record."""
         return self.domain.size
 
     @property
     def box(self) -> Box:
-        """The domain, or the smallest box of equal sides around it."""
+        """Returns the domain, or the smallest box of equal sides around it."""
         return self.domain.as_box()
 
     def _examined(self, x: Tensor) -> tuple[Tensor, Domain | None]:
-        """The batch, cut off from any graph that leads to it, and the domain that it has to be projected to, if any."""
+        """Returns the batch, cut off from any graph that leads to it, and the domain to project it to, if any."""
         if not isinstance(x, Tensor) or x.dtype not in DTYPES:
             got = str(x.dtype) if isinstance(x, Tensor) else kind_of(x)
             raise InputError(f"{self.name} takes a floating-point tensor of float32, float64 or bfloat16, got {got}")
@@ -314,7 +314,7 @@ class Mechanism(ABC):
         )
 
     def privatize(self, x: Tensor, generator: torch.Generator) -> Tensor:
-        """One independent release of each record of `x`, of shape (batch, *shape).
+        """Returns one independent release of each record of `x`, of shape (batch, *shape).
 
         To protect data, take a generator of `tensorldp.randomness.unpredictable_generator`: seeds can be tried out.
         Returns a new tensor of the same shape, dtype and device; `x` is untouched. Memory beyond input and
@@ -352,7 +352,7 @@ class Mechanism(ABC):
         )
 
     def _released(self, x: Tensor, domain: Domain | None, generator: torch.Generator) -> Tensor:
-        """Releases of checked records, projected first if there is a domain to project to."""
+        """Releases checked records, projected first if there is a domain to project to."""
         if domain is None and self.leaves_input:
             return self._release(x, generator)
         out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
@@ -363,7 +363,7 @@ class Mechanism(ABC):
         return out
 
     def _fitting(self, released: object, shape: torch.Size) -> Tensor:
-        """A release of a block, which assignment would otherwise repeat over records or take the real part of."""
+        """Checks the shape and type of a release, which assignment would repeat over records or make real."""
         if not isinstance(released, Tensor) or released.shape != shape or released.is_complex():
             got = f"{tuple(released.shape)} of {released.dtype}" if isinstance(released, Tensor) else kind_of(released)
             raise InputError(
@@ -372,7 +372,7 @@ class Mechanism(ABC):
         return released
 
     def _release(self, x: Tensor, generator: torch.Generator) -> Tensor:
-        """Randomise a checked batch block by block."""
+        """Randomises a checked batch block by block."""
         if self.block_bytes is None:
             return self._fitting(self._randomize(x.contiguous(), generator), x.shape)
         out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
@@ -383,18 +383,18 @@ class Mechanism(ABC):
 
     @abstractmethod
     def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
-        """One release of each record of a checked block, of shape (block, *shape)."""
+        """Returns one release of each record of a checked block, of shape (block, *shape)."""
 
     @abstractmethod
     def squared_error(self) -> float | None:
-        """E ||M(x) - x||^2 over one record, exact, at `worst_input`; None only where no closed form exists."""
+        """Computes E ||M(x) - x||^2 over one record, exact, at `worst_input`; None only where no closed form exists."""
 
     @abstractmethod
     def curve(self) -> PrivacyCurve:
-        """The privacy curve of one use, for replacing the unit (`self.unit`) by any other in the domain."""
+        """Builds the privacy curve of one use, for replacing the unit (`self.unit`) by any other in the domain."""
 
     def worst_pair(self) -> tuple[Tensor, Tensor]:
-        """Two records, float64 of shape `shape`, that attain or approach the profile; by default two far corners.
+        """Returns two records, float64 of shape `shape`, that attain or approach the profile: by default far corners.
 
         Where the unit is an element they are the same but for the first one.
         """
@@ -406,15 +406,15 @@ class Mechanism(ABC):
         return first, second
 
     def nearest_records(self, x: Tensor) -> Tensor:
-        """For each record of a batch (batch, *shape) the nearest that the mechanism takes, in the same shape."""
+        """Returns for each record of a batch (batch, *shape) the nearest that the mechanism takes, in that shape."""
         return self.domain.project(x)
 
     def worst_input(self) -> Tensor:
-        """A record, float64 of shape `shape`, at which `squared_error` is attained."""
+        """Returns a record, float64 of shape `shape`, at which `squared_error` is attained."""
         return self.worst_pair()[0]
 
     def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
-        """log p(y|x) - log p(y|x') for each record of y, shape (batch,); +-inf where one side has no mass.
+        """Computes log p(y|x) - log p(y|x') for each record of y, shape (batch,); +-inf where one side has no mass.
 
         x and x' are single records of shape `shape` or batches like y.
 
@@ -427,11 +427,11 @@ class Mechanism(ABC):
         )
 
     def privacy_profile(self, epsilon: float) -> float:
-        """delta(epsilon) for replacing one whole unit: exact or an upper bound (`guarantee(...).exact` says)."""
+        """Computes delta(epsilon) for replacing one whole unit, an upper bound unless `guarantee(...).exact`."""
         return self.curve().delta(epsilon)
 
     def guarantee(self, delta: float) -> Guarantee:
-        """The smallest epsilon at `delta`, or where it is not `exact` an upper bound; delta = 0 is the pure guarantee.
+        """Computes the smallest epsilon at `delta`, or an upper bound if not `exact`; delta = 0 is the pure guarantee.
 
         That is infinite wherever an output gives its record away, however rarely; `epsilon_without_atom` leaves those
         outputs out.
@@ -443,12 +443,12 @@ class Mechanism(ABC):
 
     @property
     def isotropic_sigma(self) -> float | None:
-        """The standard deviation per element where the noise is i.i.d. Gaussian, else None."""
+        """Returns the standard deviation per element where the noise is i.i.d. Gaussian, else None."""
         return None
 
     @classmethod
     def step_sigma(cls, run: Schedule, domain: Box, **options: Any) -> float | None:
-        """The noise that TVG's accounting of gradient descent gives one tensor of a lot's gradients (its Type I).
+        """Computes the noise that TVG's accounting of gradient descent gives a tensor of a lot's gradients (Type I).
 
         By default, that of the mechanism at a step's budget under simple composition over the steps.
 
@@ -465,7 +465,7 @@ class Mechanism(ABC):
 
     @classmethod
     def round_options(cls, *, index: int, rounds: int, epsilon: float, layers: Sequence[int]) -> dict[str, Any]:
-        """The arguments for the mechanism of one round of training, if it is `scheduled`.
+        """Returns the arguments for the mechanism of one round of training, if it is `scheduled`.
 
         Args:
             index: the number of the round, from 0.
@@ -479,12 +479,12 @@ class Mechanism(ABC):
         return {}
 
     def _flat(self, x: Tensor) -> Tensor:
-        """A record or a batch as (batch, I) in float64."""
+        """Returns a record or a batch as (batch, I) in float64."""
         return x.to(torch.float64).reshape(-1, self.size)
 
 
 def check_instance(caller: str, given: object) -> None:
-    """Refuse what is not a mechanism, such as a class instead of an instance; `caller` is named in the message."""
+    """Refuses what is not a mechanism, such as a class instead of an instance; `caller` is named in the message."""
     if not isinstance(given, Mechanism):
         got = f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
         raise InputError(f"{caller} takes a mechanism, got {got}")

@@ -16,7 +16,7 @@ from tensorldp.randomness import numpy_generator, sparse_positions
 
 
 def bit_count(whole_bits: int, fraction_bits: int) -> int:
-    """l = 1 + n + m, the bits of one coded element."""
+    """Returns l = 1 + n + m, the bits of one coded element."""
     total = 1 + check_whole("whole", whole_bits) + check_whole("fraction", fraction_bits)
     if not 2 <= total <= 24:
         raise InputError(f"a code needs 2 to 24 bits (sign + whole + fraction), got {total}")
@@ -24,7 +24,7 @@ def bit_count(whole_bits: int, fraction_bits: int) -> int:
 
 
 def check_packed(what: str, packed: object, count: int) -> None:
-    """Refuse what is not rows of `count` packed bits; `what` begins the message."""
+    """Refuses what is not rows of `count` packed bits; `what` begins the message."""
     width = -(-count // 8)
     if isinstance(packed, Tensor) and packed.dtype == torch.uint8 and packed.dim() == 2 and packed.shape[1] == width:
         return
@@ -33,7 +33,7 @@ def check_packed(what: str, packed: object, count: int) -> None:
 
 
 def code_numbers(x: Tensor, whole_bits: int, fraction_bits: int) -> Tensor:
-    """One int32 per element: the sign, then |x| in units of 2^-m, cut off and saturated at 2^n - 2^-m."""
+    """Codes each element as one int32: the sign, then |x| in units of 2^-m, cut off and saturated at 2^n - 2^-m."""
     top = (1 << (whole_bits + fraction_bits)) - 1
     size = x.abs().float() if x.dtype == torch.bfloat16 else x.abs()  # bfloat16 rounds `top` to a power of 2
     magnitude = (size * float(1 << fraction_bits)).clamp_(max=top).to(torch.int32)
@@ -41,7 +41,7 @@ def code_numbers(x: Tensor, whole_bits: int, fraction_bits: int) -> Tensor:
 
 
 def encode_bits(x: Tensor, *, whole_bits: int = 4, fraction_bits: int = 5) -> Tensor:
-    """The merged bit strings of a batch, packed.
+    """Returns the merged bit strings of a batch, packed.
 
     Each element has l = 1 + n + m bits, most significant first: the sign (1 for negative) and the bits
     g(k) = floor(2^-k |x|) mod 2 for k = n - 1 .. -m (Eq. 5 with its upper end mended); larger values saturate.
@@ -92,7 +92,7 @@ def decode_bits(
     fraction_bits: int = 5,
     dtype: torch.dtype = torch.float32,
 ) -> Tensor:
-    """The floats (batch, *shape) that packed bit strings represent; a set sign bit on 0 gives -0.0."""
+    """Returns the floats (batch, *shape) that packed bit strings represent; a set sign bit on 0 gives -0.0."""
     bits, size = bit_count(whole_bits, fraction_bits), math.prod(shape)
     check_packed(f"packed bits of shape {tuple(shape)} must be", packed, size * bits)
     codes = _unpack(packed, size, bits)
@@ -101,7 +101,7 @@ def decode_bits(
 
 
 def bytes_to_bits(packed: Tensor, count: int, dtype: torch.dtype = torch.float32) -> Tensor:
-    """The first `count` bits of each row of packed strings as zeros and ones, (batch, count)."""
+    """Returns the first `count` bits of each row of packed strings as zeros and ones, (batch, count)."""
     check_packed(f"strings of {count} bits must be", packed, count)
     if packed.device.type == "cpu":
         return torch.from_numpy(np.unpackbits(packed.numpy(), axis=1, count=count)).to(dtype)
@@ -110,7 +110,7 @@ def bytes_to_bits(packed: Tensor, count: int, dtype: torch.dtype = torch.float32
 
 
 def flip_mask(count: int, flip: float, signal: float, rng_source: torch.Generator) -> npt.NDArray[np.uint8]:
-    """`count` bytes whose bits are 1 independently with probability `flip`.
+    """Draws `count` bytes whose bits are 1 independently with probability `flip`.
 
     flip = 2^-j (1 - s) is j fair coins, all 1, and not one of sparse hits of probability s: near 1/2 that costs
     one random bit per bit and no arithmetic.
@@ -140,7 +140,7 @@ Reading = Literal["A", "B"]
 
 
 def nth_with_ones(length: int, ones: int, index: int) -> int:
-    """F(l, k, i) of Eq. 10: the i-th number, from 0 and in increasing order, of l bits with k ones.
+    """Computes F(l, k, i) of Eq. 10: the i-th number, from 0 and in increasing order, of l bits with k ones.
 
     The base case l = k is 2^k - 1; the printed 2^(k-1) is only one of the bits.
     """
@@ -154,7 +154,7 @@ def nth_with_ones(length: int, ones: int, index: int) -> int:
 
 
 def estimated_ones(released: int, length: int, p: float, reading: Reading = "B") -> int:
-    """k = round(l y), the ones that the original is taken to have, from the share t of ones of a released number.
+    """Computes k = round(l y), the ones that the original is taken to have, from the share t of ones of a release.
 
     Reading B inverts t = y p + (1 - p) / 2 as Eq. 9 does, whatever randomised the bits; reading A inverts
     t = y p + (1 - y) (1 - p), which is what Eq. 6 needs, p above 1/2. k is cut to 0 .. l, where Eq. 9 is not.
@@ -165,7 +165,7 @@ def estimated_ones(released: int, length: int, p: float, reading: Reading = "B")
 
 
 def estimation_error(released: int, length: int, p: float, reading: Reading = "B") -> list[int]:
-    """Eq. 11 to 15: released - x for the numbers x with the estimated count of ones that are nearest to it.
+    """Computes Eq. 11 to 15: released - x for the numbers x with the estimated count of ones that are nearest to it.
 
     One or two values, of the same size. Numbers are l-bit strings read as whole numbers, first bit highest.
     """
@@ -178,7 +178,7 @@ def estimation_error(released: int, length: int, p: float, reading: Reading = "B
 
 
 def mean_errors(length: int, p: float, reading: Reading = "B") -> tuple[float, float]:
-    """The mean of |E| of Eq. 15 and of |released - x| in truth, over all l-bit x and all coins, exactly.
+    """Computes the mean of |E| of Eq. 15 and of |released - x| in truth, over all l-bit x and all coins, exactly.
 
     It takes 4^l numbers.
     """
@@ -190,7 +190,7 @@ def mean_errors(length: int, p: float, reading: Reading = "B") -> tuple[float, f
 
 
 def _coins(length: int, keep: float) -> npt.NDArray[np.float64]:
-    """P(released | x) of all pairs: bits are kept with probability `keep`."""
+    """Computes P(released | x) of all pairs: bits are kept with probability `keep`."""
     one = np.array([[keep, 1.0 - keep], [1.0 - keep, keep]])
     table = np.ones((1, 1))
     for _ in range(length):

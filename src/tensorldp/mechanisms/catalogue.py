@@ -45,7 +45,7 @@ USUAL = ("record", "textbook")  # what the first table leaves out
 
 
 def guarantee_words(tried: Sequence[Mechanism]) -> str:
-    """What a mechanism's curve is, such as "exact, pure" or "bound, not pure".
+    """Says what a mechanism's curve is, such as "exact, pure" or "bound, not pure".
 
     Args:
         tried: the mechanism on one or more domains; whether it is pure is read off the first.
@@ -65,7 +65,7 @@ def guarantee_words(tried: Sequence[Mechanism]) -> str:
 
 
 def entry(name: str) -> dict[str, str]:
-    """What the catalogue says of a mechanism, by the heads of its tables."""
+    """Returns what the catalogue says of a mechanism, by the heads of its tables."""
     cls = mechanism_class(name)
     tried = []
     for domain in PROBES:
@@ -95,7 +95,7 @@ def _table(heads: Sequence[str], entries: Sequence[dict[str, str]]) -> str:
 
 
 def page(keys: Sequence[str] | None = None) -> str:
-    """The text of docs/mechanisms.md.
+    """Builds the text of docs/mechanisms.md.
 
     Args:
         keys: registry keys, such as those of plug-ins; None takes those that this package defines.
@@ -111,7 +111,7 @@ def page(keys: Sequence[str] | None = None) -> str:
 
 
 def _linked(entry: dict[str, str]) -> dict[str, str]:
-    """The entry with its key leading to its file, if that is one of this package."""
+    """Returns the entry with its key leading to its file, if that is one of this package."""
     target = re.search(r"\]\((.+)\)$", entry["file"])
     return {**entry, "key": f"[{entry['key']}]({target[1]})"} if target else entry
 

@@ -23,7 +23,7 @@ ORTHOGONALITY = 1e-4  # how far W^T W may be from the identity before it counts 
 
 
 def numbers(value: object, refusal: str) -> Tensor:
-    """`value` in float64 on the CPU; `refusal` is what a message says about anything but numbers."""
+    """Returns `value` in float64 on the CPU; `refusal` is what a message says about anything but numbers."""
     try:
         return torch.as_tensor(value, dtype=torch.float64).cpu()
     except (TypeError, ValueError, RuntimeError):
@@ -31,7 +31,7 @@ def numbers(value: object, refusal: str) -> Tensor:
 
 
 def vector(name: str, value: object, length: int) -> Tensor:
-    """`value` as a finite float64 vector of `length` elements."""
+    """Returns `value` as a finite float64 vector of `length` elements."""
     result = numbers(value, f"{name} must be a vector of {length} numbers")
     if tuple(result.shape) != (length,) or not bool(torch.isfinite(result).all()):
         raise InputError(f"{name} must be a vector of {length} finite numbers, got shape {tuple(result.shape)}")
@@ -39,7 +39,7 @@ def vector(name: str, value: object, length: int) -> Tensor:
 
 
 def matrix(name: str, value: object, columns: int) -> Tensor:
-    """`value` as a finite float64 matrix with `columns` columns."""
+    """Returns `value` as a finite float64 matrix with `columns` columns."""
     result = numbers(value, f"{name} must be a matrix of {columns} columns")
     if result.dim() != 2 or result.shape[1] != columns or not bool(torch.isfinite(result).all()):
         raise InputError(f"{name} must be a finite matrix of {columns} columns, got shape {tuple(result.shape)}")
@@ -47,7 +47,7 @@ def matrix(name: str, value: object, columns: int) -> Tensor:
 
 
 def orthogonal(name: str, value: object, length: int) -> Tensor:
-    """The orthogonal (length x length) matrix nearest to `value`, which has to be one up to rounding."""
+    """Computes the orthogonal (length x length) matrix nearest to `value`, which has to be one up to rounding."""
     result = matrix(name, value, length)
     if result.shape[0] != length:
         raise InputError(f"{name} must be {length} x {length}, got {tuple(result.shape)}")
@@ -72,17 +72,17 @@ class ModeFactor:
 
     @cached_property
     def isotropic(self) -> bool:
-        """Whether U is a multiple of an orthogonal matrix, so that directions do not matter."""
+        """Returns whether U is a multiple of an orthogonal matrix, so that directions do not matter."""
         return bool((self.sigma == self.sigma[0]).all())
 
     @cached_property
     def diagonal(self) -> bool:
-        """Whether the covariance is diagonal in the standard basis."""
+        """Returns whether the covariance is diagonal in the standard basis."""
         return self.directions is None or self.isotropic
 
     @cached_property
     def precision(self) -> Tensor:
-        """(U U^T)^-1, float64."""
+        """Returns (U U^T)^-1, float64."""
         if self.diagonal:
             return torch.diag(self.sigma**-2)
         assert self.directions is not None
@@ -90,12 +90,12 @@ class ModeFactor:
 
     @cached_property
     def top_precision(self) -> float:
-        """The largest eigenvalue of the precision."""
+        """Returns the largest eigenvalue of the precision."""
         return float(self.sigma.min()) ** -2
 
     @cached_property
     def corner(self) -> Tensor:
-        """Signs c with the largest c^T precision c found: exact where diagonal or enumerated, else by local search."""
+        """Returns signs c with the largest c^T precision c found: exact if diagonal or enumerated, else searched."""
         length = self.sigma.numel()
         if self.diagonal:
             return torch.ones(length, dtype=torch.float64)
@@ -117,14 +117,14 @@ class ModeFactor:
 
     @cached_property
     def attained(self) -> float:
-        """c^T precision c at `corner`: a lower bound on the largest value over all corners."""
+        """Returns c^T precision c at `corner`: a lower bound on the largest value over all corners."""
         if self.diagonal:  # every corner gives the trace, and a factor may be as long as the record
             return float((self.sigma**-2).sum())
         return float(self.corner @ self.precision @ self.corner)
 
     @cached_property
     def bound(self) -> float:
-        """An upper bound on c^T A c over corners c that keeps bounding when modes are multiplied.
+        """Returns an upper bound on c^T A c over corners c that keeps bounding when modes are multiplied.
 
         c^T A c is at most n lambda_max(A) and at most sum_ij |A_ij|; both survive a Kronecker product with the
         other's form.
@@ -155,16 +155,16 @@ class DirectionalGaussian(Mechanism):
 
     @property
     def isotropic(self) -> bool:
-        """Whether every element gets independent noise of one standard deviation."""
+        """Returns whether every element gets independent noise of one standard deviation."""
         return all(f.isotropic for f in self.factors)
 
     @property
     def sigma(self) -> float:
-        """The root mean square of the noise per element."""
+        """Returns the root mean square of the noise per element."""
         return math.prod(math.sqrt(float((f.sigma**2).mean())) for f in self.factors)
 
     def _modes(self, x: Tensor, forward: bool) -> Tensor:
-        """x x_k U_k over the factors for a batch x, or x x_k U_k^-1 if not `forward`."""
+        """Computes x x_k U_k over the factors for a batch x, or x x_k U_k^-1 if not `forward`."""
         shape, before = x.shape, 1
         for factor in self.factors:
             length = factor.sigma.numel()
@@ -191,7 +191,7 @@ class DirectionalGaussian(Mechanism):
         return self.size * self.sigma**2
 
     def _free(self) -> int:
-        """The number of elements per index of the factored modes."""
+        """Returns the number of elements per index of the factored modes."""
         return self.size // math.prod(f.sigma.numel() for f in self.factors)
 
     def curve(self) -> PrivacyCurve:

@@ -61,7 +61,7 @@ class Dphsgd(AdditiveNoise):
 
     @property
     def clipped_domain(self) -> Domain:
-        """What a record is clipped to: the domain, shrunk about its centre by a threshold below 1."""
+        """Returns what a record is clipped to: the domain, shrunk about its centre by a threshold below 1."""
         factor, domain = min(self.threshold, 1.0), self.domain
         if isinstance(domain, Ball):
             return Ball(factor * domain.radius, domain.shape, centre=domain.centre)
@@ -70,7 +70,7 @@ class Dphsgd(AdditiveNoise):
 
     @property
     def scale(self) -> float:
-        """The Laplace b, or the Gaussian sigma, per element."""
+        """Returns the Laplace b, or the Gaussian sigma, per element."""
         if isinstance(self.domain, Ball):
             reach = 2.0 * self.domain.radius * self.threshold
             return reach * math.sqrt(self.steps) / mu_of(self.epsilon, self.delta)

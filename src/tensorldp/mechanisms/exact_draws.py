@@ -23,7 +23,7 @@ STEPS = 1024  # of a grid over the range of an element, at least
 
 
 def bernoulli_exp(numerator: Integers, denominator: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
-    """Coins that are True with probability exp(-numerator / denominator), exactly, for ratios in [0, 1].
+    """Tosses coins that are True with probability exp(-numerator / denominator), exactly, for ratios in [0, 1].
 
     Forsyth and von Neumann's series (Algorithm 1): only whole numbers are drawn and compared.
     """
@@ -39,7 +39,7 @@ def bernoulli_exp(numerator: Integers, denominator: int, rng: np.random.Generato
 
 
 def bernoulli_exp_any(numerator: Integers, denominator: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
-    """As `bernoulli_exp` for ratios of at least 0, however large: a coin of exp(-1) for each whole unit."""
+    """Tosses coins as `bernoulli_exp` for ratios of at least 0, however large: one of exp(-1) for each whole unit."""
     units, rest = np.divmod(numerator, denominator)
     out = bernoulli_exp(rest, denominator, rng)
     active = np.flatnonzero(out & (units > 0))
@@ -54,7 +54,7 @@ def bernoulli_exp_any(numerator: Integers, denominator: int, rng: np.random.Gene
 
 
 def discrete_laplace(size: int, scale: int, unit: int, rng: np.random.Generator) -> Integers:
-    """Whole numbers with P(Z = k) proportional to exp(-|k| unit / scale), exactly (Algorithm 2)."""
+    """Draws whole numbers with P(Z = k) proportional to exp(-|k| unit / scale), exactly (Algorithm 2)."""
     out = np.empty(size, dtype=np.int64)
     missing = np.arange(size)
     while missing.size:
@@ -75,7 +75,7 @@ def discrete_laplace(size: int, scale: int, unit: int, rng: np.random.Generator)
 
 
 def discrete_gaussian(size: int, sigma: int, rng: np.random.Generator) -> Integers:
-    """Whole numbers with P(Z = k) proportional to exp(-k^2 / (2 sigma^2)), exactly (Algorithm 3 with t = sigma).
+    """Draws whole numbers with P(Z = k) proportional to exp(-k^2 / (2 sigma^2)), exactly (Algorithm 3 with t = sigma).
 
     Args:
         size: how many.
@@ -93,7 +93,7 @@ def discrete_gaussian(size: int, sigma: int, rng: np.random.Generator) -> Intege
 
 
 def odds_below(epsilon: float, others: int) -> tuple[int, int]:
-    """Whole weights (a, b) with a / b just below e^epsilon and a + others b below 2^61, for a coin without rounding.
+    """Finds whole weights (a, b), a / b just below e^epsilon and a + others b below 2^61, for a coin without rounding.
 
     a / b falls short of e^epsilon by a share of at most 1 / a + 2^-49; e^epsilon above 2^60 is cut there.
     """
@@ -120,11 +120,11 @@ class OnGrid(Mechanism):
 
     @abstractmethod
     def _noise(self, count: int, rng: np.random.Generator) -> Integers:
-        """`count` independent draws of Z."""
+        """Draws `count` independent values of Z."""
 
     @property
     def step(self) -> float:
-        """g, the distance of two released values."""
+        """Returns g, the distance of two released values."""
         return self.box.width / self.steps_of_range
 
     def _steps(self, x: Tensor) -> Tensor:

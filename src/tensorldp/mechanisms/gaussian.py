@@ -28,12 +28,12 @@ class _IsotropicGaussian(AdditiveNoise):
 
     @property
     def sigma(self) -> float:
-        """The standard deviation per element, in the unit of the data."""
+        """Returns the standard deviation per element, in the unit of the data."""
         return self.scale
 
     @property
     def sensitivity(self) -> float:
-        """The l2 diameter of the domain, ||x - x'||_F at most."""
+        """Returns the l2 diameter of the domain, ||x - x'||_F at most."""
         return self.domain.diameter
 
 
@@ -67,7 +67,7 @@ class Gaussian(_IsotropicGaussian, StatedRange):
 
     @classmethod
     def step_sigma(cls, run: Schedule, domain: Box, **options: Any) -> float:
-        """TVG's i.i.d. Gaussian by the moments accountant, 2 q s2 sqrt(T ln(1/delta)) / epsilon."""
+        """Computes sigma of TVG's i.i.d. Gaussian by the moments accountant, 2 q s2 sqrt(T ln(1/delta)) / epsilon."""
         return moments_sigma(run.epsilon, run.delta, rate=run.rate, steps=run.steps, clip=domain.diameter)
 
 

@@ -20,12 +20,12 @@ TABLE_BYTES = 8 << 20  # bytes of rows scaled and multiplied at once
 
 
 def dimension(eta: float, nu: float) -> int:
-    """r = ceil(8 ln(2/nu) / eta^2), the rows of the projection."""
+    """Computes r = ceil(8 ln(2/nu) / eta^2), the rows of the projection."""
     return math.ceil(8.0 * math.log(2.0 / nu) / eta**2)
 
 
 def floor(rows: int, epsilon: float, delta: float) -> float:
-    """w = 16 sqrt(r ln(2/delta)) ln(16 r / delta) / epsilon, what every singular value is raised by, in squares."""
+    """Computes w = 16 sqrt(r ln(2/delta)) ln(16 r / delta) / epsilon, which raises singular values in squares."""
     return 16.0 * math.sqrt(rows * math.log(2.0 / delta)) * math.log(16.0 * rows / delta) / epsilon
 
 
@@ -65,21 +65,21 @@ class JohnsonLindenstrauss(Mechanism):
 
     @property
     def rows(self) -> int:
-        """r, the rows of the projection."""
+        """Returns r, the rows of the projection."""
         return dimension(self.eta, self.nu)
 
     @property
     def floor(self) -> float:
-        """w, in units of the scaled rows."""
+        """Returns w, in units of the scaled rows."""
         return floor(self.rows, self.epsilon, self.delta)
 
     @property
     def diameter(self) -> float:
-        """What rows are divided by: the l2 diameter of the domain, 2 sqrt(d) for [-1, 1]^d."""
+        """Returns what rows are divided by: the l2 diameter of the domain, 2 sqrt(d) for [-1, 1]^d."""
         return self.domain.diameter
 
     def gram(self, x: Tensor, generator: torch.Generator) -> Tensor:
-        """C~ = Y^T Y / r for the scaled and centred table, float64 (d, d); E C~ = A^T A + w^2 E.
+        """Releases C~ = Y^T Y / r for the scaled and centred table, float64 (d, d); E C~ = A^T A + w^2 E.
 
         Y = M U S' V^T with M i.i.d. normal has i.i.d. rows of covariance A^T A + w^2 E, and is drawn that way, which
         needs no N columns of M and covers tables of fewer rows than columns.
@@ -99,7 +99,7 @@ class JohnsonLindenstrauss(Mechanism):
         return torch.as_tensor(projected.T @ projected / self.rows)
 
     def covariance(self, x: Tensor, generator: torch.Generator) -> Tensor:
-        """An estimate of the covariance (1/N) sum (x_i - centre)(x_i - centre)^T, float64 (d, d), symmetric.
+        """Releases an estimate of the covariance (1/N) sum (x_i - centre)(x_i - centre)^T, float64 (d, d), symmetric.
 
         Unbiased about the public centre; the floor w^2 is subtracted, so it need not be positive definite.
 
@@ -117,7 +117,7 @@ class JohnsonLindenstrauss(Mechanism):
         return noisy * (self.diameter**2 / x.shape[0])
 
     def privatize(self, x: Tensor, generator: torch.Generator) -> Tensor:
-        """Always refuses: this mechanism does not release a tensor of the record's shape."""
+        """Refuses always: this mechanism does not release a tensor of the record's shape."""
         raise InputError("jl releases a covariance matrix, not records: call covariance(x, generator) instead")
 
     def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:

@@ -33,7 +33,7 @@ class Laplace(StatedRange):
 
     @property
     def scale(self) -> float:
-        """b, the Laplace scale, in the unit of the data."""
+        """Returns b, the Laplace scale, in the unit of the data."""
         return self.size * self.range / self.epsilon
 
 
@@ -69,7 +69,7 @@ class LaplaceSecure(OnGrid):
 
     @property
     def rate(self) -> float:
-        """s, the loss of one step."""
+        """Returns s, the loss of one step."""
         return self._unit / self._scale
 
     def _noise(self, count: int, rng: np.random.Generator) -> Integers:

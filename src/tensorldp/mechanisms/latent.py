@@ -25,7 +25,7 @@ __all__ = ["Latent", "decode_bits", "encode_bits"]
 
 @lru_cache(maxsize=4096)
 def _farthest(low: int, high: int, low_other: int, high_other: int, bits: int) -> tuple[int, int]:
-    """One number from each interval of `bits`-bit numbers, such that the two differ in the most bits."""
+    """Returns one number from each interval of `bits`-bit numbers, such that the two differ in the most bits."""
     if bits == 0:
         return 0, 0
     half = 1 << (bits - 1)
@@ -86,36 +86,36 @@ class Latent(Mechanism):
 
     @property
     def bit_epsilon(self) -> float:
-        """The nominal epsilon / (r l) of one bit."""
+        """Returns the nominal epsilon / (r l) of one bit."""
         return self.epsilon / (self.size * self.bits)
 
     @property
     def flip(self) -> float:
-        """1 - q, the probability that a released bit is not the true one."""
+        """Returns 1 - q, the probability that a released bit is not the true one."""
         odds = math.exp(-self.bit_epsilon)
         flip = odds / (1.0 + odds)
         return flip if self.reading == "A" else flip / 2.0
 
     @property
     def signal(self) -> float:
-        """2q - 1, without cancellation."""
+        """Returns 2q - 1, without cancellation."""
         return math.tanh(self.bit_epsilon / 2.0) if self.reading == "A" else 1.0 - 2.0 * self.flip
 
     @property
     def bit_loss(self) -> float:
-        """ln(q / (1 - q)), the pure epsilon of one released bit."""
+        """Returns ln(q / (1 - q)), the pure epsilon of one released bit."""
         eps = self.bit_epsilon
         return eps if self.reading == "A" else float(np.logaddexp(0.0, math.log(2.0) + eps))
 
     @property
     def information(self) -> float:
-        """r l (ln 2 - h(q)) nats, h the entropy of a bit: the divergence of a record's string from fair coins."""
+        """Returns r l (ln 2 - h(q)) nats, h a bit's entropy: the divergence of a record's string from fair coins."""
         s = self.signal
         per_bit = s * s / 2.0 if s < 1e-3 else ((1.0 + s) * math.log1p(s) + (1.0 - s) * math.log(2.0 * self.flip)) / 2.0
         return self.size * self.bits * per_bit
 
     def privatize_bits(self, packed: Tensor, generator: torch.Generator) -> Tensor:
-        """Toss every bit of packed strings (`encode_bits`); a new uint8 tensor (batch, ceil(r l / 8)).
+        """Tosses every bit of packed strings (`encode_bits`); returns a new uint8 tensor (batch, ceil(r l / 8)).
 
         Raises:
             InputError: if packed has another shape or type, or the generator is on another device.
@@ -134,7 +134,7 @@ class Latent(Mechanism):
         return out
 
     def _mask(self, count: int, generator: torch.Generator) -> Tensor:
-        """`count` bytes whose bits are 1 where a bit is flipped."""
+        """Draws `count` bytes whose bits are 1 where a bit is flipped."""
         return torch.from_numpy(flip_mask(count, self.flip, self.signal, generator))
 
     def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
@@ -148,7 +148,7 @@ class Latent(Mechanism):
         )
 
     def expected_release(self, x: Tensor) -> Tensor:
-        """E M(x) = (2q-1) s ((2q-1) c + (1-q) L), s the sign of an element, c its coded magnitude, L the largest one.
+        """Computes E M(x) = (2q-1) s ((2q-1) c + (1-q) L), s an element's sign, c its coded magnitude, L the largest.
 
         A release is biased: whoever learns from releases compares their means with this, which is known for any x.
         """
@@ -158,11 +158,11 @@ class Latent(Mechanism):
 
     @property
     def largest(self) -> float:
-        """2^n - 2^-m, the largest magnitude a code holds."""
+        """Returns 2^n - 2^-m, the largest magnitude a code holds."""
         return ((1 << (self.bits - 1)) - 1) / (1 << self.fraction)
 
     def _element_error(self, x: float) -> float:
-        """E (x~ - x)^2 = V + M^2 - 2 x (2q-1) s M + x^2 for one element, of any x."""
+        """Computes E (x~ - x)^2 = V + M^2 - 2 x (2q-1) s M + x^2 for one element, of any x."""
         unit = 2.0**-self.fraction
         coded = min(math.floor(abs(x) / unit) * unit, self.largest)
         flip, signal = self.flip, self.signal
@@ -184,7 +184,7 @@ class Latent(Mechanism):
         return self.box.constant(self._worst_value())
 
     def _widest_pair(self) -> tuple[float, float, int]:
-        """Two values of the domain whose codes differ in the most bits, and in how many."""
+        """Returns two values of the domain whose codes differ in the most bits, and in how many."""
         sign, unit = 1 << (self.bits - 1), 2.0**-self.fraction
         low, high = self.box.low, self.box.high
         sides: list[tuple[int, int]] = []

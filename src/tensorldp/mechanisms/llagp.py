@@ -24,7 +24,7 @@ PROGRESS: dict[str, Callable[[int, int], float]] = {
 
 
 def layer_weights(layers: int, *, step: int, steps: int, kappa: float = 0.5, progress: str = "linear") -> Tensor:
-    """w_l = 1 + kappa s_t rho_l for layers 1 (input) to L (output); rho runs from +1 to -1, so they sum to L."""
+    """Computes w_l = 1 + kappa s_t rho_l for layers 1 (input) to L; rho runs from +1 to -1, so they sum to L."""
     step = check_whole("step of llagp", step, high=steps)
     kappa = check_real("kappa of llagp", kappa, low=0.0, high=1.0, open_high=True)
     if not isinstance(progress, str) or progress not in PROGRESS:
@@ -88,36 +88,36 @@ class Llagp(DirectionalGaussian):
 
     @classmethod
     def round_options(cls, *, index: int, rounds: int, epsilon: float, layers: Sequence[int]) -> dict[str, Any]:
-        """Step `index` of `rounds` with the layers as they are, at the budget of all rounds together."""
+        """Returns step `index` of `rounds` with the layers as they are, at the budget of all rounds together."""
         return {"layers": layers, "step": index, "steps": rounds, "epsilon": epsilon * rounds}
 
     @property
     def layer_sensitivity(self) -> Tensor:
-        """s2_l per layer."""
+        """Returns s2_l per layer."""
         if isinstance(self.domain, Ball):
             return torch.full((len(self.sizes),), 2.0 * self.layer_radius, dtype=torch.float64)
         return self.domain.width * torch.tensor(self.sizes, dtype=torch.float64).sqrt()
 
     @property
     def layer_radius(self) -> float:
-        """C_l, the l2 norm that a layer is clipped to when the domain is a ball; infinite on a box."""
+        """Returns C_l, the l2 norm that a layer is clipped to when the domain is a ball; infinite on a box."""
         return self.domain.radius / math.sqrt(len(self.sizes)) if isinstance(self.domain, Ball) else math.inf
 
     @property
     def layer_budgets(self) -> Tensor:
-        """epsilon_{l,t}: epsilon / T split over the layers."""
+        """Returns epsilon_{l,t}: epsilon / T split over the layers."""
         return self.epsilon / self.steps / len(self.sizes) * self.weights
 
     @property
     def layer_sigma(self) -> Tensor:
-        """sigma_{l,t} per layer, float64."""
+        """Returns sigma_{l,t} per layer, float64."""
         if self.mode == "paper":
             return self.layer_sensitivity * math.sqrt(2.0 * math.log(1.25 / self.delta)) / self.layer_budgets
         mu = mu_of(self.epsilon, self.delta) / math.sqrt(self.steps)
         return self.layer_sensitivity * (len(self.sizes) / self.weights).sqrt() / mu
 
     def _clipped(self, x: Tensor) -> Tensor:
-        """Each layer of the batch `x` within C_l of the centre."""
+        """Returns each layer of the batch `x` within C_l of the centre."""
         if not isinstance(self.domain, Ball) or len(self.sizes) == 1:
             return x
         pieces = [

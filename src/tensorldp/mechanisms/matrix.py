@@ -25,13 +25,13 @@ Array = npt.NDArray[np.float64]
 
 
 def error_factor(workload: Array, strategy: Array) -> float:
-    """||A||_2col^2 tr(W (A^T A)^-1 W^T), the squared error in units of the noise of one unit answer."""
+    """Computes ||A||_2col^2 tr(W (A^T A)^-1 W^T), the squared error in units of the noise of one unit answer."""
     gram = strategy.T @ strategy
     return float(gram.diagonal().max() * np.trace(workload @ np.linalg.solve(gram, workload.T)))
 
 
 def optimal_strategy(workload: Array) -> Array:
-    """A (n x n, unit columns) that minimises `error_factor` for a workload W (J x n).
+    """Finds A (n x n, unit columns) that minimises `error_factor` for a workload W (J x n).
 
     With X = A^T A the problem is convex: min tr(W X^-1 W^T) over X_jj = 1; it is solved over A = L^T, X = L L^T, by
     L-BFGS on A with normalised columns. A strategy must see every direction, since each gets noise here, so
@@ -122,7 +122,7 @@ class MatrixMechanism(DirectionalGaussian):
 
     @classmethod
     def step_sigma(cls, run: Schedule, domain: Box, **options: Any) -> float | None:
-        """As in TVG's code: half of a step's budget, split over the elements."""
+        """Computes sigma as TVG's code does: half of a step's budget, split over the elements."""
         epsilon, delta = step_budget(cls.name, run, simple_budget)
         return cls(epsilon=epsilon / (2.0 * domain.size), delta=delta, domain=domain, **options).isotropic_sigma
 
@@ -147,7 +147,7 @@ class MatrixMechanism(DirectionalGaussian):
         return torch.from_numpy(optimal_strategy(queries.numpy()))
 
     def _unit_noise(self, strategy: Tensor) -> ModeFactor:
-        """The square root of (A^T A)^-1."""
+        """Returns the square root of (A^T A)^-1."""
         n = self.shape[0]
         singular, turn = torch.linalg.svd(strategy, full_matrices=False)[1:]
         if singular.numel() < n or float(singular[-1]) <= 1e-10 * float(singular[0]):

@@ -53,7 +53,7 @@ def mvg_bound(
     delta: float,
     zeta_mode: ZetaMode = "sqrt",
 ) -> MvgBound:
-    """MVG's bound for a (rows x columns) query with sup ||f||_F = gamma and l2 sensitivity s2.
+    """Computes MVG's bound for a (rows x columns) query with sup ||f||_F = gamma and l2 sensitivity s2.
 
     `zeta_mode="sqrt"` is what the tail lemma needs; "plain" leaves out the square root, as the official code does
     since 2020 (Theorem 2 of the source; TVG, Eq. 30).
@@ -70,7 +70,7 @@ def mvg_bound(
 
 
 def binary_allocation(rows: int, important: Sequence[int], tau: float) -> Tensor:
-    """theta: a share tau of the precision to the `important` directions, equally, and the rest to the others.
+    """Computes theta: a share tau of the precision to the `important` directions, equally, and the rest to the others.
 
     Where all or none are important, or with at most two rows, the allocation is uniform.
     """
@@ -144,7 +144,7 @@ class Mvg(DirectionalGaussian):
         self.factors = (ModeFactor(scale, None if uniform else turn),)
 
     def _shares(self, rows: int) -> Tensor:
-        """theta, float64: what share of the precision each direction has."""
+        """Returns theta, float64: what share of the precision each direction has."""
         if self.tau is not None:
             return binary_allocation(rows, range(min(self.important, rows)), self.tau)
         if self.theta is None:

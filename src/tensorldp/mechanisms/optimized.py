@@ -19,7 +19,7 @@ WEIGHT_FLOOR = 1e-12  # of the largest weight: an element without weight gets at
 
 
 def loss_budget(epsilon: float, delta: float, steps: int = 1) -> float:
-    """y*, the most that sum_i Delta_i^2 / sigma_i^2 may be in each of `steps` compositions.
+    """Computes y*, the most that sum_i Delta_i^2 / sigma_i^2 may be in each of `steps` compositions.
 
     y* = 2 (sqrt(epsilon + ln(1/delta)) - sqrt(ln(1/delta)))^2 / T in a form without cancellation; y*/2 is the zCDP
     rho of a step [bun2016].
@@ -29,13 +29,13 @@ def loss_budget(epsilon: float, delta: float, steps: int = 1) -> float:
 
 
 def epsilon_at_mu(mu: float, delta: float) -> float:
-    """The nominal epsilon at which one use is the Gaussian mechanism of mu: the inverse of mu = sqrt(y*)."""
+    """Computes the nominal epsilon at which one use is the Gaussian mechanism of mu: the inverse of mu = sqrt(y*)."""
     tail = math.log(1.0 / delta)
     return float((mu / 2.0**0.5 + tail**0.5) ** 2 - tail)
 
 
 def box_sigma(weights: Tensor, reach: float, budget: float) -> Tensor:
-    """sigma that minimises sum_i w_i sigma_i subject to sum_i C^2 / sigma_i^2 = y, where |Delta_i| <= C = `reach`.
+    """Computes sigma with the least sum_i w_i sigma_i and sum_i C^2 / sigma_i^2 = y, where |Delta_i| <= C = `reach`.
 
     sigma_i = sqrt(S/y) (C^2 / w_i)^(1/3), S = sum_i (C w_i)^(2/3): sound, since the worst difference is used.
     """
@@ -84,7 +84,7 @@ class Optimized(DirectionalGaussian):
 
     @classmethod
     def step_sigma(cls, run: Schedule, domain: Box, **options: Any) -> float | None:
-        """At (epsilon / q, delta / q) for all T steps together: the mechanism composes over them by itself."""
+        """Computes sigma at (epsilon / q, delta / q) for all T steps: the mechanism composes over them by itself."""
         epsilon, delta = step_budget(cls.name, run, sampled_budget)
         return cls(epsilon=epsilon, delta=delta, domain=domain, steps=run.steps, **options).isotropic_sigma
 

@@ -54,7 +54,7 @@ class Cap:
         return math.exp(self.log_p)
 
     def draw(self, rows: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
-        """Which of `rows` draws are in the cap; what is outside may be rarer than the last digit of p."""
+        """Draws which of `rows` draws are in the cap; what is outside may be rarer than the last digit of p."""
         return complement(rng.random(rows), rng.random) > math.exp(self.log_miss)
 
     @property
@@ -62,7 +62,7 @@ class Cap:
         return self.epsilon + self.log_q - math.log1p(-math.exp(self.log_q))
 
     def curve(self, exact: bool = True) -> PrivacyCurve:
-        """The exact curve: opposite records, whose caps are disjoint."""
+        """Builds the exact curve: opposite records, whose caps are disjoint."""
         against = self.log_p - self.epsilon
         caps = math.exp(self.log_q) / (1.0 - math.exp(self.log_q))  # 1 where rounding leaves nothing between the caps
         rest = self.log_miss + math.log1p(-caps) if caps < 1.0 else -math.inf
@@ -74,7 +74,7 @@ NEAR_EQUATOR = 1e-4  # of gamma: below, 1 - gamma^2 rounds so much of gamma^2 aw
 
 
 def sphere_log_tail(gamma: float, d: int, complement: float | None = None) -> float:
-    """log Pr[<U, x> >= gamma] for U uniform on the sphere of R^d, gamma in [0, 1]; complement = 1 - gamma.
+    """Computes log Pr[<U, x> >= gamma], U uniform on the sphere of R^d, gamma in [0, 1]; complement = 1 - gamma.
 
     q = I_{1 - gamma^2}((d-1)/2, 1/2) / 2; by Lentz's continued fraction in logs where that underflows.
     """
@@ -100,13 +100,13 @@ def sphere_log_tail(gamma: float, d: int, complement: float | None = None) -> fl
 
 
 def log_expm1(epsilon: float) -> float:
-    """log(e^epsilon - 1) without overflow."""
+    """Computes log(e^epsilon - 1) without overflow."""
     return epsilon + math.log(-math.expm1(-epsilon))
 
 
 @lru_cache(maxsize=256)
 def sphere_cap(epsilon: float, d: int) -> Cap:
-    """The cap of PrivUnit on the sphere of R^d with the largest m, so the least error.
+    """Computes the cap of PrivUnit on the sphere of R^d with the largest m, so the least error.
 
     m(g) = kappa_d (1 - g^2)^((d-1)/2) / (q + 1/(e^epsilon - 1)); it rises while m > g and falls after, so that the
     optimum is the one root of m(g) = g.
@@ -136,7 +136,7 @@ def sphere_cap(epsilon: float, d: int) -> Cap:
 
 @lru_cache(maxsize=256)
 def gaussian_cap(epsilon: float) -> Cap:
-    """The threshold of PrivUnitG with the largest m = phi(g) / (q + 1/(e^epsilon - 1)), the root of m(g) = g."""
+    """Computes PrivUnitG's threshold of the largest m = phi(g) / (q + 1/(e^epsilon - 1)), the root of m(g) = g."""
     from scipy.optimize import brentq
 
     floor = -log_expm1(epsilon)
@@ -151,7 +151,7 @@ def gaussian_cap(epsilon: float) -> Cap:
 
 
 def sphere_height(rows: int, cap: Cap, d: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """`rows` draws of u = <U, x> and sqrt(1 - u^2): in the cap with probability p, outside otherwise.
+    """Draws `rows` of u = <U, x> and sqrt(1 - u^2): in the cap with probability p, outside otherwise.
 
     Exact for any d by rejection (from the marginal, or from the exponential tangent to a rare cap's log-concave
     density): no inverse incomplete beta, whose argument near 1/2 loses digits for large d.
@@ -187,7 +187,7 @@ def sphere_height(rows: int, cap: Cap, d: int, rng: np.random.Generator) -> tupl
 
 
 def normal_height(rows: int, cap: Cap, rng: np.random.Generator) -> Floats:
-    """`rows` draws of alpha: N(0, 1) above gamma with probability p, below it otherwise, by the inverse in logs."""
+    """Draws `rows` of alpha: N(0, 1) above gamma with probability p, below it otherwise, by the inverse in logs."""
     inside = cap.draw(rows, rng)
     log_u = -rng.standard_exponential(rows)
     above = -ndtri_exp(cap.log_q + log_u)
@@ -234,7 +234,7 @@ class _UnitVector(Mechanism):
         return nearest.reshape(inside.shape).to(inside.dtype)
 
     def _unit(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """The first d coordinates (rows, d) of the unit vectors and the lifted one (rows, 1), in float64 if small."""
+        """Returns the first d coordinates (rows, d) of unit vectors and the lifted (rows, 1), in float64 if small."""
         work = torch.float64 if x.dtype == torch.float64 or self.size < 64 else torch.float32
         v = (x.reshape(x.shape[0], -1).to(work) - self.ball.centre) / self.ball.radius
         norm = torch.linalg.vector_norm(v, dim=1, keepdim=True, dtype=torch.float64)
@@ -249,7 +249,7 @@ class _UnitVector(Mechanism):
         return v, last.to(work)
 
     def _noise(self, v: Tensor, last: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """Gaussian noise orthogonal to the unit vectors: its first d coordinates and its lifted one."""
+        """Draws Gaussian noise orthogonal to the unit vectors: its first d coordinates and its lifted one."""
         g = standard_normal(v, generator)
         extra = standard_normal(last, generator) if self.lift else torch.zeros_like(last)
         along = torch.linalg.vecdot(g, v, dim=1).unsqueeze(1) + extra * last
@@ -260,7 +260,7 @@ class _UnitVector(Mechanism):
         return (scaled + self.ball.centre if self.ball.centre else scaled).view(x.shape).to(x.dtype)
 
     def _cosine_limit(self, y: Tensor) -> tuple[Tensor, Tensor]:
-        """y / R * m as (rows, d) and what is left of a unit norm, for likelihoods."""
+        """Computes y / R * m as (rows, d) and what is left of a unit norm, for likelihoods."""
         unit = (self._flat(y) - self.ball.centre) * (self.cap.gamma / self.ball.radius)
         return unit, (1.0 - unit.square().sum(dim=1)).clamp_min(0.0).sqrt()
 
@@ -365,7 +365,7 @@ class PrivUnitG(_UnitVector):
 
 
 def hadamard(x: Tensor) -> Tensor:
-    """The orthonormal Walsh-Hadamard transform of each row of x (rows, n), n a power of two; its own inverse."""
+    """Computes the orthonormal Walsh-Hadamard transform, its own inverse, of rows of x (rows, n), n a power of two."""
     rows, n = x.shape
     bits, right = n.bit_length() - 1, 1
     while bits > 0:

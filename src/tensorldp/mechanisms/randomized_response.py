@@ -21,7 +21,7 @@ RARE = 1e-9  # of the chance to keep an element: below, its complement has too f
 
 
 def alphabet_size(name: str, box: Box) -> int:
-    """k, the number of whole numbers from box.low to box.high."""
+    """Computes k, the number of whole numbers from box.low to box.high."""
     if max(abs(box.low), abs(box.high)) > MOST:
         raise InputError(f"{name} needs a domain between -2^53 and 2^53, got {box.low:g} to {box.high:g}")
     if box.low != round(box.low) or box.high != round(box.high):
@@ -54,17 +54,17 @@ class KaryRandomizedResponse(Mechanism):
 
     @property
     def loss(self) -> float:
-        """log(p / q), the loss of one element: epsilon."""
+        """Returns log(p / q), the loss of one element: epsilon."""
         return self.epsilon
 
     @property
     def log_other(self) -> float:
-        """log q, q = 1 / (e^epsilon + k - 1): the probability of one given other value."""
+        """Returns log q, q = 1 / (e^epsilon + k - 1): the probability of one given other value."""
         return -float(np.logaddexp(self.loss, math.log(self.values - 1)))
 
     @property
     def keep(self) -> float:
-        """p = e^epsilon / (e^epsilon + k - 1)."""
+        """Returns p = e^epsilon / (e^epsilon + k - 1)."""
         return math.exp(self.loss + self.log_other)
 
     def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
@@ -83,12 +83,12 @@ class KaryRandomizedResponse(Mechanism):
         return out
 
     def _moved(self, x: Tensor, steps: Tensor) -> Tensor:
-        """x so many int64 steps further around the alphabet; in integers, as a sum may be three times 2^53."""
+        """Moves x so many int64 steps around the alphabet; in integers, as a sum may be three times 2^53."""
         steps.add_(x.long())
         return steps.sub_(self.values * (steps > int(self.box.high))).to(x.dtype)
 
     def _steps(self, count: int, generator: torch.Generator) -> Tensor:
-        """How far around the alphabet each of `count` elements moves: 1 .. k - 1."""
+        """Draws how far around the alphabet each of `count` elements moves: 1 .. k - 1."""
         if self.values == 2:
             return torch.ones(count, dtype=torch.int64)
         return torch.from_numpy(numpy_generator(generator).integers(1, self.values, size=count))

@@ -14,7 +14,7 @@ M = TypeVar("M", bound=type[Mechanism])
 
 
 def register(cls: M) -> M:
-    """Make a mechanism known under its `name`; use as a class decorator.
+    """Makes a mechanism known under its `name`; use as a class decorator.
 
     Raises:
         InputError: if the class is no `Mechanism`, has no name, or its name is taken by another class.
@@ -29,12 +29,12 @@ def register(cls: M) -> M:
 
 
 def names() -> list[str]:
-    """The registry keys, sorted."""
+    """Returns the registry keys, sorted."""
     return MECHANISMS.names()
 
 
 def mechanism_class(name: str) -> type[Mechanism]:
-    """The class behind a registry key.
+    """Returns the class behind a registry key.
 
     Raises:
         InputError: if there is none, naming the nearest key.
@@ -44,7 +44,7 @@ def mechanism_class(name: str) -> type[Mechanism]:
 
 
 def make(name: str, *, epsilon: float, domain: Domain, delta: float = NOMINAL_DELTA, **options: object) -> Mechanism:
-    """The mechanism `name` at a nominal epsilon on a domain.
+    """Makes the mechanism `name` at a nominal epsilon on a domain.
 
     Args:
         name: its registry key.

@@ -22,7 +22,7 @@ from tensorldp.randomness import complement, numpy_generator, toss, uniform
 
 
 def distinct_indices(rows: int, d: int, k: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    """`rows` independent uniform subsets of k out of range(d), each as a row of k indices in no useful order."""
+    """Draws `rows` independent uniform subsets of k out of range(d), each as a row of k indices in no useful order."""
     if k == d:
         return np.tile(np.arange(d), (rows, 1))
     if k > 100:
@@ -38,7 +38,7 @@ def distinct_indices(rows: int, d: int, k: int, rng: np.random.Generator) -> npt
 
 
 def random_signs(rows: int, d: int, generator: torch.Generator) -> Tensor:
-    """int8 (rows, d) of fair, independent signs on the generator's device."""
+    """Draws int8 (rows, d) of fair, independent signs on the generator's device."""
     if generator.device.type != "cpu":
         return (
             torch.randint(0, 2, (rows, d), dtype=torch.int8, generator=generator, device=generator.device)
@@ -50,22 +50,22 @@ def random_signs(rows: int, d: int, generator: torch.Generator) -> Tensor:
 
 
 def duchi_bound(epsilon: float) -> float:
-    """B = (e^epsilon + 1) / (e^epsilon - 1) of Duchi's two points."""
+    """Computes B = (e^epsilon + 1) / (e^epsilon - 1) of Duchi's two points."""
     return 1.0 / math.tanh(epsilon / 2.0)
 
 
 def duchi_variance(t: float, epsilon: float) -> float:
-    """B^2 - t^2, the variance of Duchi's two points at t in [-1, 1]."""
+    """Computes B^2 - t^2, the variance of Duchi's two points at t in [-1, 1]."""
     return duchi_bound(epsilon) ** 2 - t * t
 
 
 def piecewise_bound(epsilon: float) -> float:
-    """C = (e^(epsilon/2) + 1) / (e^(epsilon/2) - 1), the largest output of the piecewise mechanism."""
+    """Computes C = (e^(epsilon/2) + 1) / (e^(epsilon/2) - 1), the largest output of the piecewise mechanism."""
     return 1.0 / math.tanh(epsilon / 4.0)
 
 
 def piecewise_variance(t: float, epsilon: float) -> float:
-    """t^2 / (z - 1) + (z + 3) / (3 (z - 1)^2), z = e^(epsilon/2), in terms that do not overflow."""
+    """Computes t^2 / (z - 1) + (z + 3) / (3 (z - 1)^2), z = e^(epsilon/2), in terms that do not overflow."""
     w = math.exp(-epsilon / 2.0)
     gap = -math.expm1(-epsilon / 2.0)
     return t * t * w / gap + w * (1.0 + 3.0 * w) / (3.0 * gap * gap)
@@ -88,10 +88,10 @@ class SampledCoordinates(Mechanism):
     @property
     @abstractmethod
     def piecewise_weight(self) -> float:
-        """The probability that a coordinate takes the piecewise mechanism rather than Duchi's two points."""
+        """Returns the probability that a coordinate takes the piecewise mechanism rather than Duchi's two points."""
 
     def variance(self, t: float) -> float:
-        """The variance of one coordinate's randomizer at t in [-1, 1]."""
+        """Computes the variance of one coordinate's randomizer at t in [-1, 1]."""
         weight, epsilon = self.piecewise_weight, self.coordinate_epsilon
         return weight * piecewise_variance(t, epsilon) + (1.0 - weight) * duchi_variance(t, epsilon)
 
@@ -167,7 +167,7 @@ class SampledCoordinates(Mechanism):
         return (value * drawn).sum(dim=1)
 
     def _log_density(self, noisy: Tensor, t: Tensor, slack: Tensor) -> Tensor:
-        """log density or mass of one output, up to what does not depend on t."""
+        """Computes log density or mass of one output, up to what does not depend on t."""
         bound, eps = piecewise_bound(self.coordinate_epsilon), self.coordinate_epsilon
         left = (bound + 1.0) / 2.0 * t - (bound - 1.0) / 2.0
         inner = noisy.clamp(-bound, bound)
@@ -184,12 +184,12 @@ MOST_FRACTIONAL = 4096  # coordinates strictly inside the box that the likelihoo
 
 
 def log_binomial(n: int, k: int) -> float:
-    """log of n choose k."""
+    """Computes log of n choose k."""
     return float(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
 
 
 def cube_constant(d: int) -> float:
-    """C_d, the norm constant as printed: 2^(d-1) / binom(d-1, (d-1)/2), plus 1 for even d."""
+    """Computes C_d, the norm constant as printed: 2^(d-1) / binom(d-1, (d-1)/2), plus 1 for even d."""
     return math.exp((d - 1) * math.log(2.0) - log_binomial(d - 1, d // 2)) + (1.0 if d % 2 == 0 else 0.0)
 
 
@@ -232,13 +232,13 @@ class Duchi(Mechanism):
 
     @property
     def tie_share(self) -> float:
-        """The share of corners with <u, v> = 0: binom(d, d/2) / 2^d, and 0 for odd d."""
+        """Returns the share of corners with <u, v> = 0: binom(d, d/2) / 2^d, and 0 for odd d."""
         d = self.size
         return math.exp(log_binomial(d, d // 2) - d * math.log(2.0)) if d % 2 == 0 else 0.0
 
     @property
     def bound(self) -> float:
-        """B, the magnitude of every released element in units of half the width.
+        """Returns B, the magnitude of every released element in units of half the width.
 
         1/B = E u_i v_i. With A = 2^(d-1) / binom(d-1, d/2) and h = (e^epsilon + 1) / (e^epsilon - 1): B = A h for odd
         d, (A + 1) h for even d as printed, and A h - 1 for even d corrected.
@@ -251,7 +251,7 @@ class Duchi(Mechanism):
         return cube_constant(self.size) * grow
 
     def _log_masses(self) -> tuple[float, float, float]:
-        """The log probabilities of <u, v> > 0, = 0 and < 0 given the rounding v."""
+        """Computes the log probabilities of <u, v> > 0, = 0 and < 0 given the rounding v."""
         tie, eps = self.tie_share, self.epsilon
         side = math.log((1.0 - tie) / 2.0)
         if self._printed_even:
@@ -262,7 +262,7 @@ class Duchi(Mechanism):
         return eps + side + log_unit, (math.log(tie) + log_unit if tie else -math.inf), side + log_unit
 
     def _agreements(self, rows: int, generator: torch.Generator) -> Tensor:
-        """int8 (rows, d): the signs u_i v_i, independent of the record."""
+        """Draws int8 (rows, d): the signs u_i v_i, independent of the record."""
         d = self.size
         rest = complement(uniform((rows,), generator), partial(uniform, source=generator))
         _, tie, against = (math.exp(v) for v in self._log_masses())
@@ -310,11 +310,11 @@ class Duchi(Mechanism):
         return first, second
 
     def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
-        """log p(y|x) - log p(y|x'): a convolution over the elements strictly inside the box."""
+        """Computes log p(y|x) - log p(y|x'): a convolution over the elements strictly inside the box."""
         return self._log_mass(y, x) - self._log_mass(y, x_prime)
 
     def _log_mass(self, y: Tensor, x: Tensor) -> Tensor:
-        """log p(y|x) up to a constant, from the law of S = <u, v> given u and x."""
+        """Computes log p(y|x) up to a constant, from the law of S = <u, v> given u and x."""
         u = np.where(self._flat(y).cpu().numpy() > self.box.centre, 1.0, -1.0)
         t = (2.0 * (self._flat(x).cpu().numpy() - self.box.centre) / self.box.width).clip(-1.0, 1.0)
         t = np.broadcast_to(t, u.shape)

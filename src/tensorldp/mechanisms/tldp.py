@@ -41,7 +41,7 @@ class Tldp(StatedRange):
 
     @property
     def scale(self) -> float:
-        """b = Delta / epsilon of Laplace noise, or sigma = Delta / sqrt(2 epsilon) of Gaussian noise (Theorem 1)."""
+        """Returns b = Delta / epsilon (Laplace) or sigma = Delta / sqrt(2 epsilon) (Gaussian) of Theorem 1."""
         return self.range / (self.epsilon if self.law is LAPLACE else math.sqrt(2.0 * self.epsilon))
 
     @property
@@ -50,21 +50,21 @@ class Tldp(StatedRange):
 
     @property
     def log_retention(self) -> float:
-        """log p, p = e^u / (c + e^u), u = -(I - 1) epsilon, c = 2b or sigma sqrt(2 pi); exact where p underflows."""
+        """Returns log p, p = e^u / (c + e^u), u = -(I-1) epsilon, c = 2b or sigma sqrt(2 pi); exact if p underflows."""
         u = -(self.size - 1) * self.epsilon
         return u - float(np.logaddexp(self.law.log_inverse_peak(self.scale), u))
 
     @property
     def retention(self) -> float:
-        """p, the probability that an element of weight 0 is kept; 0.0 where float64 underflows."""
+        """Returns p, the probability that an element of weight 0 is kept; 0.0 where float64 underflows."""
         return math.exp(self.log_retention) if self.log_retention > -745.0 else 0.0
 
     def keep_factors(self, x: Tensor) -> Tensor | None:
-        """1 - w per element of the batch `x` (shape broadcasts to it), or None where every weight is 0."""
+        """Computes 1 - w per element of the batch `x` (shape broadcasts to it), or None where every weight is 0."""
         return None
 
     def _keep_factors_at(self, values: Tensor, places: Tensor) -> Tensor | None:
-        """1 - w of elements with these values at these places of their records, or None where every weight is 0."""
+        """Computes 1 - w of elements with these values at these places of records, or None if every weight is 0."""
         return None
 
     def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
@@ -84,19 +84,19 @@ class Tldp(StatedRange):
         return out
 
     def _expected_kept(self) -> float:
-        """The sum over elements of 1 - w at `worst_input`, times p: the expected number of kept elements."""
+        """Computes the sum over elements of 1 - w at `worst_input`, times p: the expected number of kept elements."""
         return self.size * self.retention
 
     def _atom(self) -> float:
-        """1 - prod(1 - p_i): the probability that at least one element is kept."""
+        """Computes 1 - prod(1 - p_i): the probability that at least one element is kept."""
         return -math.expm1(self.size * math.log1p(-self.retention)) if self.retention < 1.0 else 1.0
 
     def _log_keepers(self) -> float:
-        """log of the largest sum of 1 - w over the elements of a record."""
+        """Computes log of the largest sum of 1 - w over the elements of a record."""
         return math.log(self.size)
 
     def _imbalance(self) -> float:
-        """The largest log ratio of the chances that two records keep no element."""
+        """Computes the largest log ratio of the chances that two records keep no element."""
         return 0.0
 
     def squared_error(self) -> float:
@@ -183,7 +183,7 @@ class _Weighted(Tldp):
         return -math.expm1(float(torch.log1p(-(1.0 - self.weights) * self.retention).sum()))
 
     def _imbalance(self) -> float:
-        """Of a record of weight 1, which keeps nothing, and one of weight 0: docs/mathematics/curves.md#atoms."""
+        """Compares records of weight 1, which keep nothing, and of weight 0: docs/mathematics/curves.md#atoms."""
         if self.weights is not None:
             return 0.0
         log_odds = -(self.size - 1) * self.epsilon - self.law.log_inverse_peak(self.scale)  # log(p / (1 - p))
@@ -269,7 +269,7 @@ def _exponential(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
 
 
 def two_sided_geometric(shape: tuple[int, ...], rate: float, generator: torch.Generator) -> Tensor:
-    """Whole numbers, float64, with P(Z = k) = tanh(rate/2) e^(-rate |k|): a difference of two geometric draws.
+    """Draws whole numbers, float64, with P(Z = k) = tanh(rate/2) e^(-rate |k|): differences of two geometric draws.
 
     floor(Exp(1) / rate) is geometric without forming 1 - e^-rate, which cancels for small rates. Below `LEAST_RATE` 1 /
     rate is taken as a whole number.
@@ -335,7 +335,7 @@ class TldpDiscrete(Mechanism):
             )
 
     def _calibrate(self, rho: float) -> tuple[float, float]:
-        """s and log(p / (1 - p)) that spend epsilon exactly, or a little less below `LEAST_RATE`."""
+        """Finds s and log(p / (1 - p)) that spend epsilon exactly, or a little less below `LEAST_RATE`."""
         rate = (1.0 - rho) * self.epsilon / self.top
         if rate < LEAST_RATE:
             rate = 1.0 / math.ceil(1.0 / rate)
@@ -354,16 +354,16 @@ class TldpDiscrete(Mechanism):
 
     @property
     def retention(self) -> float:
-        """p."""
+        """Returns p."""
         return math.exp(-float(np.logaddexp(0.0, -self.log_odds)))
 
     @property
     def _log_noise(self) -> float:
-        """log(1 - p)."""
+        """Returns log(1 - p)."""
         return -float(np.logaddexp(0.0, self.log_odds))
 
     def _element_errors(self, rate: float, log_odds: float) -> npt.NDArray[np.float64]:
-        """E (M(x) - x)^2 of one element: one number if unbounded, one for each x = 0 .. D if clamped."""
+        """Computes E (M(x) - x)^2 of one element: one number if unbounded, one for each x = 0 .. D if clamped."""
         noise = math.exp(-float(np.logaddexp(0.0, log_odds)))
         if self.output == "unbounded":
             half = math.sinh(min(rate / 2.0, 350.0))
@@ -410,7 +410,7 @@ class TldpDiscrete(Mechanism):
         return DiscreteCurve(*self._dominating_pair(), count=self.size, losses=losses)
 
     def _dominating_pair(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        """The laws of the outputs < 0, 0, 1, .., D, > D from x = 0, and from x = D, which is its mirror image."""
+        """Computes the laws of outputs < 0, 0, 1, .., D, > D from x = 0, and from x = D, which is its mirror image."""
         centre = self._log_noise + math.log(math.tanh(self.rate / 2.0))
         tail = self._log_noise - self.rate - math.log1p(math.exp(-self.rate))
         levels = [centre - self.rate * k for k in range(self.top + 1)]

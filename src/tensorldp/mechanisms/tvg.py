@@ -24,19 +24,19 @@ IMPORTANCE_FLOOR = 1e-8  # of the largest importance: a direction of no importan
 
 
 def zeta(size: int, delta: float) -> float:
-    """zeta with P(||N||_F <= zeta) >= 1 - delta for `size` standard normals (TVG, Lemma 3; [laurent2000])."""
+    """Computes zeta with P(||N||_F <= zeta) >= 1 - delta for `size` standard normals (TVG, Lemma 3; [laurent2000])."""
     tail = -math.log(delta)
     return math.sqrt(2.0 * tail + 2.0 * math.sqrt(size * tail) + size)
 
 
 def kappa(size: int, epsilon: float, delta: float) -> float:
-    """-zeta + sqrt(zeta^2 + 2 epsilon) without the cancellation: the Mahalanobis shift that the theorems allow."""
+    """Computes -zeta + sqrt(zeta^2 + 2 epsilon) without cancellation: the Mahalanobis shift that the theorems allow."""
     z = zeta(size, delta)
     return 2.0 * epsilon / (z + math.sqrt(z * z + 2.0 * epsilon))
 
 
 def optimal_sigma(importances: Tensor, bound: float) -> Tensor:
-    """sigma_i with sigma_i^2 = sum_j sqrt(P_j) / (sqrt(P_i) B), which spends sum 1/sigma_i^2 = B (TVG, Eq. 28).
+    """Computes sigma_i, sigma_i^2 = sum_j sqrt(P_j) / (sqrt(P_i) B), which spends sum 1/sigma_i^2 = B (TVG, Eq. 28).
 
     Importances below 1e-8 of the largest are raised to that, so that no direction gets infinite noise.
     """
@@ -72,18 +72,18 @@ class _Tvg(DirectionalGaussian):
         self.factors = self._solve(self._turn())
 
     def _turn(self) -> Tensor | None:
-        """The directions of mode 1, one per column; None is the standard basis."""
+        """Returns the directions of mode 1, one per column; None is the standard basis."""
         return None
 
     @property
     def kappa(self) -> float:
-        """The Mahalanobis shift that the theorem allows at the nominal (epsilon, delta)."""
+        """Returns the Mahalanobis shift that the theorem allows at the nominal (epsilon, delta)."""
         return kappa(self.size, self.epsilon, self.delta)
 
     @property
     @abstractmethod
     def bound(self) -> float:
-        """B, the most that ||U_1^-1||_F^2 may be."""
+        """Returns B, the most that ||U_1^-1||_F^2 may be."""
 
     def _solve(self, directions: Tensor | None) -> tuple[ModeFactor, ...]:
         length = self.shape[0]
@@ -168,7 +168,7 @@ class Idn(_Tvg):
 
     @classmethod
     def step_sigma(cls, run: Schedule, domain: Box, **options: Any) -> float | None:
-        """At the budget of a step by the composition of Kairouz, Oh and Viswanath."""
+        """Computes sigma at the budget of a step by the composition of Kairouz, Oh and Viswanath."""
         if run.delta <= KOV_SLACK:
             raise InputError(
                 f"delta of a run with idn must be above {KOV_SLACK:g}, which its composition sets aside, "
@@ -179,7 +179,7 @@ class Idn(_Tvg):
 
     @property
     def s_hat(self) -> float:
-        """The sensitivity that the theorem uses."""
+        """Returns the sensitivity that the theorem uses."""
         width = self.domain.as_box().width
         return width * math.sqrt(self.size) if self.form == "corrected" else width / math.sqrt(self.size)
 

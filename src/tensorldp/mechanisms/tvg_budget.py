@@ -32,7 +32,7 @@ class Schedule:
 
 
 def step_budget(name: str, run: Schedule, accounting: Callable[..., tuple[float, float]]) -> tuple[float, float]:
-    """What an accounting, such as `simple_budget`, gives the mechanism `name` for one step of a run."""
+    """Computes what an accounting, such as `simple_budget`, gives the mechanism `name` for one step of a run."""
     check_positive("epsilon", run.epsilon)  # a run without privacy has an infinite one
     epsilon, delta = accounting(run.epsilon, run.delta, rate=run.rate, steps=run.steps)
     if delta >= 1.0:
@@ -45,14 +45,14 @@ def step_budget(name: str, run: Schedule, accounting: Callable[..., tuple[float,
 
 
 def simple_budget(epsilon: float, delta: float, *, rate: float, steps: int) -> tuple[float, float]:
-    """(epsilon / (2 q sqrt(T ln(e + epsilon/delta))), delta / (2 T q)), what UDN and MVG have in an iteration."""
+    """Returns (epsilon / (2 q sqrt(T ln(e + epsilon/delta))), delta / (2 T q)), UDN's and MVG's in an iteration."""
     return epsilon / (2.0 * rate * math.sqrt(steps * math.log(math.e + epsilon / delta))), delta / (2.0 * steps * rate)
 
 
 def kov_budget(
     epsilon: float, delta: float, *, rate: float, steps: int, slack: float = KOV_SLACK
 ) -> tuple[float, float]:
-    """(epsilon, delta) per iteration for IDN by the bound of Kairouz, Oh and Viswanath.
+    """Computes (epsilon, delta) per iteration for IDN by the bound of Kairouz, Oh and Viswanath.
 
     e0 is the larger root of T e0 (e^e0 - 1)/(e^e0 + 1) + e0 sqrt(2 T l) = epsilon over l = ln(e + sqrt(T) e0 / slack)
     and l = ln(1/slack), slack < delta; the budget is (e0 / q, (1 - ((1 - delta)/(1 - slack))^(1/T)) / q).
@@ -73,11 +73,11 @@ def kov_budget(
 
 
 def moments_sigma(epsilon: float, delta: float, *, rate: float, steps: int, clip: float = 1.0) -> float:
-    """sigma of the authors' Gaussian baseline in training: 2 q C sqrt(T ln(1/delta)) / epsilon."""
+    """Computes sigma of the authors' Gaussian baseline in training: 2 q C sqrt(T ln(1/delta)) / epsilon."""
     check_positive("epsilon", epsilon)  # at an infinite one the formula has no noise
     return 2.0 * rate * clip * math.sqrt(steps * math.log(1.0 / delta)) / epsilon
 
 
 def sampled_budget(epsilon: float, delta: float, *, rate: float, steps: int) -> tuple[float, float]:
-    """(epsilon / q, delta / q), for a mechanism that composes over the steps by itself."""
+    """Returns (epsilon / q, delta / q), for a mechanism that composes over the steps by itself."""
     return epsilon / rate, delta / rate
