@@ -8,7 +8,7 @@ from collections.abc import Callable
 from tensorldp.errors import LEAST_EPSILON, MOST_EPSILON, InputError
 from tensorldp.mechanisms import Mechanism
 
-STEPS = 60  # of guesses, and as many of bisection where they swing about the answer
+GUESSES = 60  # and as many steps of bisection, where guesses swing about the answer
 TOLERANCE = 1e-6  # of epsilon, relative
 
 
@@ -43,8 +43,8 @@ def calibrate(
     low, high = -math.log(min(1e9, epsilon / LEAST_EPSILON)), math.log(min(1e9, 0.999 * MOST_EPSILON / epsilon))
     guess = math.log(epsilon / max(true, 1e-300)) if true < math.inf else -math.inf  # right where it is a multiple
     best: Mechanism | None = None
-    for step in range(2 * STEPS):
-        middle = guess if step < STEPS and low < guess < high else (low + high) / 2.0
+    for step in range(2 * GUESSES):
+        middle = guess if step < GUESSES and low < guess < high else (low + high) / 2.0
         candidate = build(epsilon * math.exp(middle))
         reached = epsilon_of(candidate, delta)
         if reached <= epsilon:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from tensorldp.errors import InputError, check_real
 
-TOLERANCE = 1e-5
+EDGE_TOLERANCE = 1e-5  # of a domain's size: what reaches no farther outside may do so by its own rounding
 DTYPES = (torch.float32, torch.float64, torch.bfloat16)  # of records; float16 ends at 65,504, which noise exceeds
 NORM_BYTES = 1 << 20  # bytes of a batch whose norms are taken at once: twice or four times as many in float64
 FARTHEST, NARROWEST = 1e30, 1e-30  # of domains: squares and products of values derived from them stay floats

@@ -16,7 +16,7 @@ from typed import exact_error
 
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Ball, Box, Domain, Mechanism, make, mechanism_class, names
-from tensorldp.mechanisms.matrix import LARGEST
+from tensorldp.mechanisms.matrix import MOST_OPTIMISED
 from tensorldp.privacy import audit
 from tensorldp.randomness import generator
 
@@ -219,7 +219,7 @@ OTHERS: list[tuple[str, Domain, dict[str, Any], str]] = [
     ("matrix", BOX, {"workload": torch.ones(2, 4)}, "3 columns"),
     ("matrix", BOX, {"workload": torch.zeros(2, 3)}, "all zero"),
     ("matrix", BOX, {"strategy": torch.ones(3, 3)}, "full column rank"),
-    ("matrix", Box(-1, 1, (LARGEST + 1, 1)), {"workload": torch.ones(1, LARGEST + 1)}, "at most"),
+    ("matrix", Box(-1, 1, (MOST_OPTIMISED + 1, 1)), {"workload": torch.ones(1, MOST_OPTIMISED + 1)}, "at most"),
     ("matrix", Box(0, 1, (1_000_000,)), {}, "8192 at most, got 1000000"),  # before memory is taken
     ("mvg", SQUARE, {"theta": [0.5] * 4}, "sum to 1"),
     ("mvg", SQUARE, {"theta": [1.0]}, "vector of 4"),

@@ -12,8 +12,8 @@ from tensorldp.check import check
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.exact_coins import KaryRandomizedResponseSecure, LatentSecure
 from tensorldp.mechanisms.exact_draws import (
-    MOST,
-    STEPS,
+    LEAST_STEPS,
+    MOST_WEIGHTS,
     bernoulli_exp,
     bernoulli_exp_any,
     discrete_gaussian,
@@ -62,7 +62,7 @@ def test_a_large_sigma_does_not_overflow() -> None:
 @pytest.mark.parametrize("others", [1, 9, 1 << 20])
 def test_weights_stay_below_the_odds_and_near_them(epsilon: float, others: int) -> None:
     a, b = odds_below(epsilon, others)
-    assert a + others * b < MOST
+    assert a + others * b < MOST_WEIGHTS
     assert a >= b >= 1
     met = math.log1p((a - b) / b)
     assert met <= epsilon
@@ -85,7 +85,7 @@ def test_every_release_is_on_the_grid_whatever_the_record() -> None:
     gaussian = make("gaussian-secure", epsilon=1.0, domain=UNIT)
     assert isinstance(gaussian, GaussianSecure)
     for m, step, dtypes in (
-        (make("laplace-secure", epsilon=1.0, domain=UNIT), 2.0 / STEPS, (torch.float32, torch.float64)),
+        (make("laplace-secure", epsilon=1.0, domain=UNIT), 2.0 / LEAST_STEPS, (torch.float32, torch.float64)),
         (gaussian, gaussian.step, (torch.float64,)),
     ):
         for dtype in dtypes:

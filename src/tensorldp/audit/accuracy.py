@@ -14,7 +14,7 @@ from tensorldp.audit.thresholds import lower_bound
 from tensorldp.curves.base import PrivacyCurve
 from tensorldp.errors import InputError, check_real, check_whole
 
-DELTAS = (1e-1, 3e-2, 1e-2, 1e-3, 1e-5, 1e-9)
+CEILING_DELTAS = (1e-1, 3e-2, 1e-2, 1e-3, 1e-5, 1e-9)  # any delta gives a ceiling; the least of these counts
 
 
 def class_ceiling(epsilon: float, delta: float, shares: Sequence[float]) -> float:
@@ -44,11 +44,11 @@ def class_ceiling(epsilon: float, delta: float, shares: Sequence[float]) -> floa
 def profile_ceiling(curve: PrivacyCurve, shares: Sequence[float]) -> float:
     """Computes the lowest `class_ceiling` over points (epsilon, delta(epsilon)) of a profile; 1 if it says nothing."""
     points = [(0.0, curve.delta(0.0))]
-    points += [(epsilon, delta) for delta in DELTAS if math.isfinite(epsilon := curve.epsilon(delta))]
+    points += [(epsilon, delta) for delta in CEILING_DELTAS if math.isfinite(epsilon := curve.epsilon(delta))]
     return min(class_ceiling(epsilon, delta, shares) for epsilon, delta in points)
 
 
-LARGEST = 32.0  # nats: an accuracy so near to 1 has no larger bound
+MOST_FROM_ACCURACY = 32.0  # nats: an accuracy so near to 1 has no larger bound
 
 
 def accuracy_ceiling(epsilon: float, classes: int, delta: float = 0.0) -> float:
@@ -132,6 +132,6 @@ def _epsilon_of_ceiling(accuracy: float, shares: Sequence[float]) -> float:
     high = 1.0
     while class_ceiling(high, 0.0, shares) < accuracy:
         high *= 2.0
-        if high > LARGEST:
-            return LARGEST
+        if high > MOST_FROM_ACCURACY:
+            return MOST_FROM_ACCURACY
     return float(brentq(lambda epsilon: class_ceiling(epsilon, 0.0, shares) - accuracy, 0.0, high, xtol=1e-9))

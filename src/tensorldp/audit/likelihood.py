@@ -94,7 +94,7 @@ def collect(
 
 
 MAX_THRESHOLDS = 1000
-BYTES = 8 * 12  # of memory for each element of a record: both records, a release, and what is computed from it
+ELEMENT_BYTES = 8 * 12  # of memory for each element of a record: both records, a release, and what is computed from it
 
 
 @dataclass(frozen=True)
@@ -267,7 +267,7 @@ def _checked(
     check_instance("an audit", mechanism)
     samples = check_whole("samples of an audit", samples, low=20)
     confidence = check_real("confidence", confidence, low=0.0, high=1.0, open_low=True, open_high=True)
-    check_memory(f"an audit of {mechanism.name} on records", mechanism.size, BYTES)
+    check_memory(f"an audit of {mechanism.name} on records", mechanism.size, ELEMENT_BYTES)
     x, x_prime = (z.double() for z in (mechanism.worst_pair() if pair is None else pair))
     if bool((x == x_prime).all()):
         raise InputError("an audit needs two records that differ, got the same twice")

@@ -15,8 +15,8 @@ from tensorldp.curves.base import PrivacyCurve
 from tensorldp.errors import InputError, check_real, check_whole
 from tensorldp.randomness import generator
 
-SHARES = (1.0, 0.5, 0.2)  # of the canaries that are guessed, the rest being left open; the error is split over them
-LARGEST = 50.0  # nats: no bound is searched above
+GUESSED_SHARES = (1.0, 0.5, 0.2)  # of the canaries that are guessed, the rest left open; the error is split over them
+MOST_FROM_GUESSES = 50.0  # nats: no bound is searched above, as it would take about e^50 canaries
 
 Training = Callable[[Tensor, torch.Generator], Tensor]
 
@@ -81,7 +81,7 @@ def one_run_bound(correct: int, guesses: int, canaries: int, *, confidence: floa
 
     if chance(0.0) > error:
         return 0.0
-    low, high = 0.0, LARGEST
+    low, high = 0.0, MOST_FROM_GUESSES
     while high - low > 1e-6:
         middle = (low + high) / 2.0
         low, high = (middle, high) if chance(middle) <= error else (low, middle)
@@ -121,10 +121,10 @@ def one_run_audit(
         raise InputError(f"the training must return one real score a canary, got {form}")
     order = scores.reshape(-1).nan_to_num().argsort(stable=True)
     bounds = []
-    for share in SHARES:
+    for share in GUESSED_SHARES:
         half = max(1, round(canaries * share) // 2)
         right = int((~coins[order[:half]]).sum()) + int(coins[order[-half:]].sum())
-        level = 1.0 - (1.0 - confidence) / len(SHARES)
+        level = 1.0 - (1.0 - confidence) / len(GUESSED_SHARES)
         bounds.append((one_run_bound(right, 2 * half, canaries, confidence=level, delta=delta), 2 * half, right))
     lower, guesses, correct = max(bounds)
     upper = curve.epsilon(delta)

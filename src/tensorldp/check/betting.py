@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from tensorldp.audit.thresholds import Reals
 
-STEPS = 40
+POINT_HALVINGS = 40  # of the interval on the boundary that has the point to bet against: to 1e-12 of it
 CAUTION = 3.5  # standard errors that are subtracted from an effect before it is bet on: searching finds flukes
 
 
@@ -71,7 +71,7 @@ def make_bet(
         return None
     factor = float(np.exp(epsilon))
     low, high = q, min((p - delta) / factor, (1.0 - delta) / factor)
-    for _ in range(STEPS):
+    for _ in range(POINT_HALVINGS):
         q0 = (low + high) / 2.0
         p0 = factor * q0 + delta
         slope = factor * ((1 - p) / (1 - p0) - p / p0) + (1 - q) / (1 - q0) - q / q0

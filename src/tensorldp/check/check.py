@@ -11,12 +11,12 @@ import torch
 from torch import Tensor
 
 from tensorldp.check import declared
-from tensorldp.check.claim import LARGEST, Claim
+from tensorldp.check.claim import COUNTABLE_NATS, Claim
 from tensorldp.check.distinguishers import FLOATING, IDEAL, PLAIN, TREES
 from tensorldp.check.events import strongest
 from tensorldp.check.gambling import Reach, reach
 from tensorldp.check.noise import declared_tail, noise_misfit
-from tensorldp.check.observers import AMONG, FRESH, MOST, OBSERVERS, OneRelease
+from tensorldp.check.observers import AMONG_OTHERS, FRESH, MOST_COLUMNS, OBSERVERS, OneRelease
 from tensorldp.check.pairs import pairs
 from tensorldp.check.search import Breach, Budget, Search, histogram
 from tensorldp.check.side_channels import dependence, timing_difference
@@ -28,17 +28,18 @@ from tensorldp.mechanisms.base import Mechanism
 from tensorldp.memory import check_memory
 from tensorldp.randomness import generator, seed_from
 
-SHARES = {"search": 0.45, "float32": 0.05, "floating point": 0.2, "declarations": 0.2, "bound": 0.1}  # of the error
-PARTS = 7.0  # of the declarations: two for the curve, one each for density, error, noise, independence, running time
+# of the error, by the union bound: most to the search, whose bar for a breach it sets
+ERROR_SHARES = {"search": 0.45, "float32": 0.05, "floating point": 0.2, "declarations": 0.2, "bound": 0.1}
+DECLARATION_PARTS = 7.0  # of that share: two for the curve, one each for density, error, noise, independence, times
 PILOT = 64  # releases of each record by which the time of one is measured, and the fewest for a lower bound
-DRAWS = 100  # elements of noise that are examined, for each of `samples`
-TIMES = {"search": 0.7, "float32": 0.1, "floating point": 0.5, "declarations": 0.5}  # of what is left when each starts
-ROUNDS = 3  # of the search before it looks at float32 records, and with these: they are for what float64 does not have
-RECORDS = (torch.float64, torch.float32)  # formats of records; coarser ones cannot be told from the reals' noise
-BOUNDED = 1 << 29  # elements that a test releases of a record, or as few releases as there may be
-BYTES = 8 * 40  # of memory for each element of a record: a few pairs, a release, and what is computed from it
+NOISE_PER_SAMPLE = 100  # elements of noise that are examined, for each of `samples`
+TIME_SHARES = {"search": 0.7, "float32": 0.1, "floating point": 0.5, "declarations": 0.5}  # of the rest at its start
+FIRST_ROUNDS = 3  # of the search before it looks at float32 records, and with them: for what float64 does not have
+RECORD_DTYPES = (torch.float64, torch.float32)  # formats of records; coarser ones cannot be told from the reals' noise
+MOST_RELEASED = 1 << 29  # elements that a test releases of a record, or as few releases as there may be
+ELEMENT_BYTES = 8 * 40  # of memory for each element of a record: a few pairs, a release, and what is computed from it
 NO_TREES = "not tried: scikit-learn is not installed"
-TOO_LARGE = f"not tried: a claim of more than {LARGEST:g} nats cannot be contradicted by counting releases"
+TOO_LARGE = f"not tried: a claim of more than {COUNTABLE_NATS:g} nats cannot be contradicted by counting releases"
 
 
 def check(
@@ -98,7 +99,7 @@ def check(
     confidence = check_real("confidence", confidence, low=0.0, high=1.0, open_low=True, open_high=True)
     floating_point, timing = check_flag("floating_point", floating_point), check_flag("timing", timing)
     seed = check_whole("seed of a check", seed, high=2**63 - 1)
-    if dtype not in RECORDS:
+    if dtype not in RECORD_DTYPES:
         raise InputError(f"dtype of a check must be torch.float64 or torch.float32, got {shown(dtype)}")
     target = Target.of(checked, domain, dtype)
     if claim_epsilon is None and claim_delta != 0.0:
@@ -109,7 +110,7 @@ def check(
         claim = Claim.of_curve(checked.curve(), checked.unit)
     else:
         raise InputError("a check of a function needs claim_epsilon, the epsilon that it is said to have")
-    dtypes = (RECORDS if dtype == torch.float64 else (dtype,)) if dtypes is None else dtypes
+    dtypes = (RECORD_DTYPES if dtype == torch.float64 else (dtype,)) if dtypes is None else dtypes
     for examined in dtypes:
         if examined not in DTYPES:
             raise InputError(f"dtypes of a check must be out of float32, float64 and bfloat16, got {examined}")
@@ -142,7 +143,7 @@ class _Check:
             self.attempts.append(Attempt("search", 0.0, 0, 0.0, "nothing is claimed"))
         else:
             if not self.claim.countable:
-                self.no_bound = f"the claim has more than {LARGEST:g} nats, which counting cannot contradict"
+                self.no_bound = f"the claim has more than {COUNTABLE_NATS:g} nats, which counting cannot contradict"
                 self.attempts.append(Attempt("search for a breach", 0.0, 0, 0.0, TOO_LARGE))
             if floating_point and self.claim.countable:
                 self._floats(dtypes, until_found=True)
@@ -183,11 +184,11 @@ class _Check:
 
     def _first_look(self) -> None:
         """Finds out what a release is made of, and checks that there is memory for what is examined."""
-        check_memory(f"a check of {self.target.name} on records", self.target.size, BYTES)
+        check_memory(f"a check of {self.target.name} on records", self.target.size, ELEMENT_BYTES)
         record = pairs(self.target, self.seed, self.pair)[0].x
         self.target.release(record.expand(2, *record.shape), generator("check", "first look", self.seed))
         if self.target.width > self.target.size:
-            check_memory(f"a check of {self.target.name} with releases", self.target.width, BYTES)
+            check_memory(f"a check of {self.target.name} with releases", self.target.width, ELEMENT_BYTES)
 
     def _time_left(self, name: str) -> bool:
         if self.budget.over:
@@ -207,14 +208,14 @@ class _Check:
             self.claim,
             OBSERVERS if no_start else (*OBSERVERS, *FRESH),
             IDEAL,
-            error=self.error * SHARES["search"],
+            error=self.error * ERROR_SHARES["search"],
             seed=self.seed,
-            budget=self.budget.part(TIMES["search"]),
+            budget=self.budget.part(TIME_SHARES["search"]),
             given=self.pair,
             fitted=True,
             progress=self.progress,
         )
-        breach = search.run(ROUNDS)
+        breach = search.run(FIRST_ROUNDS)
         if breach is None and float32 and self._time_left("releases of float32 records"):
             turned = time.process_time()
             self._float32()
@@ -223,16 +224,16 @@ class _Check:
             breach = search.run()
         looked = sum(trail.samples > 0 for trail in search.trails)
         outcome = f"{looked} pairs and views, capital e^{search.capital:.2f} of e^{search.goal:.2f}"
-        if self.target.width == self.target.size > AMONG:
-            outcome += f", {AMONG} of {self.target.size} elements in batches with other records"
-        if self.target.width > MOST:
-            outcome += f", {MOST} of {self.target.width} elements of each pair"
+        if self.target.width == self.target.size > AMONG_OTHERS:
+            outcome += f", {AMONG_OTHERS} of {self.target.size} elements in batches with other records"
+        if self.target.width > MOST_COLUMNS:
+            outcome += f", {MOST_COLUMNS} of {self.target.width} elements of each pair"
         if breach is not None:
             kind = "locality" if breach.trail.observer.local else "guarantee"
             self.findings.append(breach_finding(kind, breach, histogram(search, breach)))
         if not TREES:
             self.attempts.append(Attempt("decision trees", 0.0, 0, 0.0, NO_TREES))
-        self._note("sequential search for a breach", SHARES["search"], search.budget.drawn, start, outcome)
+        self._note("sequential search for a breach", ERROR_SHARES["search"], search.budget.drawn, start, outcome)
         if no_start:
             self.attempts.append(Attempt("what only a first call does", 0.0, 0, 0.0, f"not tried: {no_start}"))
         if breach is None and self.claim.countable:
@@ -244,7 +245,7 @@ class _Check:
     def _bound(self, search: Search, breach: Breach | None) -> None:
         """Computes a lower bound on epsilon from one more sample, whose event is fixed before it is drawn."""
         start = time.process_time()
-        error = self.error * SHARES["bound"]
+        error = self.error * ERROR_SHARES["bound"]
         if breach is not None:
             if breach.trail.observer.local:
                 self.no_bound = "what is refuted is about the releases of other records"
@@ -262,7 +263,7 @@ class _Check:
                 return
             trail, event, _ = max(events, key=lambda item: item[2])
         trials = min(50_000 if trail.observer.fast else 1000, max(500, 2 * trail.samples))
-        trials = min(trials, max(64, BOUNDED // self.target.size))
+        trials = min(trials, max(64, MOST_RELEASED // self.target.size))
         tried = self.budget.spent
         search.settle(trail, event, PILOT)
         pace = (self.budget.spent - tried) / PILOT  # seconds for a release of each record
@@ -275,17 +276,17 @@ class _Check:
         self.bound = (bound, event.delta)
         self.no_bound = f'the best event, "{event}", gave none on {trials} fresh releases of each record'
         outcome = f'epsilon >= {bound:.4g} at delta {event.delta:.3g}: {hits} and {others} of {trials} in "{event}"'
-        self._note("lower bound on epsilon", SHARES["bound"], trials, start, outcome)
+        self._note("lower bound on epsilon", ERROR_SHARES["bound"], trials, start, outcome)
 
     def _float32(self) -> None:
         """Looks at releases of float32 records, but not at how they were rounded, which the claim leaves out."""
-        start, share, name = time.process_time(), SHARES["float32"], "releases of float32 records"
+        start, share, name = time.process_time(), ERROR_SHARES["float32"], "releases of float32 records"
         try:
             target = self.target.of_reals(torch.float32)
         except InputError as error:
             self._note(name, share, 0, start, f"not tried: {error}")
             return
-        budget = self.budget.part(TIMES["float32"])
+        budget = self.budget.part(TIME_SHARES["float32"])
         search = Search(
             target,
             self.claim,
@@ -293,7 +294,7 @@ class _Check:
             PLAIN,
             error=self.error * share / 2.0,
             seed=self.seed,
-            budget=replace(budget, rounds=min(ROUNDS, budget.rounds or ROUNDS)),
+            budget=replace(budget, rounds=min(FIRST_ROUNDS, budget.rounds or FIRST_ROUNDS)),
             given=self.pair,
             progress=self.progress,
         )
@@ -311,10 +312,10 @@ class _Check:
     def _declarations(self, mechanism: Mechanism) -> None:
         start = time.process_time()
         target = self.target.of_reals(torch.float64)  # which a declaration is about
-        error = self.error * SHARES["declarations"] / PARTS
-        least = 200 if mechanism.size <= MOST else 32  # so wide records take their time
+        error = self.error * ERROR_SHARES["declarations"] / DECLARATION_PARTS
+        least = 200 if mechanism.size <= MOST_COLUMNS else 32  # so wide records take their time
         count = int(max(least, min(4000, self.budget.samples, (1 << 21) // mechanism.size)))
-        tried = pairs(target, self.seed, self.pair)[: max(1, min(8, BOUNDED // (mechanism.size * count)))]
+        tried = pairs(target, self.seed, self.pair)[: max(1, min(8, MOST_RELEASED // (mechanism.size * count)))]
         curve = declared.curve_against_density(
             target, self.claim, tried, samples=count, error=2.0 * error, seed=self.seed
         )
@@ -333,7 +334,7 @@ class _Check:
             kind = "declaration" if one.about == "curve" else one.about
             self.findings.append(Finding(kind, one.text, one.log_evidence, pair=one.pair.name))
         outcome = ", ".join(one.about for one in wrong) or "nothing wrong"
-        self._note(name, parts * SHARES["declarations"] / PARTS, samples, start, outcome)
+        self._note(name, parts * ERROR_SHARES["declarations"] / DECLARATION_PARTS, samples, start, outcome)
 
     def _noise(self, mechanism: Mechanism) -> None:
         start = time.process_time()
@@ -345,7 +346,7 @@ class _Check:
             self.target.of_reals(torch.float64),
             tail,
             (tried[0].x, tried[-1].x),
-            elements=DRAWS * self.budget.samples,
+            elements=NOISE_PER_SAMPLE * self.budget.samples,
             seed=self.seed,
         )
         text = f"the noise does not follow the law that is declared: {what}, {elements} elements"
@@ -364,7 +365,7 @@ class _Check:
         self, name: str, kind: str, p_value: float, text: str, samples: int, start: float, pair: str = ""
     ) -> None:
         """Notes a test that has one part of the declarations' error, and what it found."""
-        share = SHARES["declarations"] / PARTS
+        share = ERROR_SHARES["declarations"] / DECLARATION_PARTS
         if p_value <= self.error * share:
             evidence = -math.log(max(p_value, 1e-300))
             self.findings.append(Finding(kind, f"{text} (p = {p_value:.2g})", evidence, pair=pair))
@@ -373,7 +374,7 @@ class _Check:
     def _floats(self, dtypes: Sequence[torch.dtype], *, until_found: bool) -> None:
         for dtype in dtypes:
             start = time.process_time()
-            share = SHARES["floating point"] / len(dtypes)
+            share = ERROR_SHARES["floating point"] / len(dtypes)
             name = str(dtype).removeprefix("torch.")
             if until_found and self.findings:
                 self._note(f"which {name} numbers occur", share, 0, start, "not tried: the claim is refuted already")
@@ -390,7 +391,7 @@ class _Check:
                 FLOATING,
                 error=self.error * share / 2.0,
                 seed=self.seed,
-                budget=self.budget.part(TIMES["floating point"]),
+                budget=self.budget.part(TIME_SHARES["floating point"]),
                 given=self.pair,
                 progress=self.progress,
             )

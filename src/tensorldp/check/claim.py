@@ -9,8 +9,8 @@ from tensorldp.curves.base import PrivacyCurve
 from tensorldp.deltas import REPORT_DELTA
 from tensorldp.errors import check_real
 
-DELTAS = (0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-5)
-LARGEST = 20.0  # nats: a claim of more cannot be tested by counting, as e^20 releases would be needed
+TESTED_DELTAS = (0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-5)  # smaller ones take millions of releases
+COUNTABLE_NATS = 20.0  # nats: a claim of more cannot be tested by counting, as e^20 releases would be needed
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Claim:
     @property
     def countable(self) -> tuple[tuple[float, float], ...]:
         """Returns the points that counting releases could contradict: those of at most 20 nats."""
-        return tuple(point for point in self.points if point[0] <= LARGEST)
+        return tuple(point for point in self.points if point[0] <= COUNTABLE_NATS)
 
     @classmethod
     def point(cls, epsilon: float, delta: float = 0.0, unit: str = "record") -> Claim:
@@ -55,7 +55,7 @@ class Claim:
         points = {(0.0, curve.delta(0.0)), (pure, 0.0)}
         if curve.atom > 0.0 and math.isfinite(curve.pure_epsilon):
             points.add((curve.pure_epsilon, curve.atom))
-        points |= {(curve.epsilon(delta), delta) for delta in DELTAS}
+        points |= {(curve.epsilon(delta), delta) for delta in TESTED_DELTAS}
         kept = tuple(sorted({(e, min(d, curve.delta(e))) for e, d in points if math.isfinite(e) and d < 1.0}))
         if math.isfinite(pure):
             text = f"pure epsilon {pure:.6g} for each {unit}, and its whole privacy curve"

@@ -287,10 +287,10 @@ def _equals(place: int, value: float, y: Reals) -> Reals:
     return np.asarray(y[:, place] == value, dtype=np.float64)
 
 
-MODULI = (3, 5, 7, 10, 16)
-STEPS = 1 << 20  # most steps of a grid whose step is not a power of two, from end to end
-ROOM = 1 << 10  # such a step is larger than this many roundings
-SOME = 512  # values in which a step is searched
+MODULI = (3, 5, 7, 10, 16)  # besides 2, by which whole numbers are divided for their residues
+MOST_GRID_STEPS = 1 << 20  # of a grid whose step is not a power of two, from end to end
+STEP_ROUNDINGS = 1 << 10  # such a step is larger than this many roundings
+SEARCHED_VALUES = 512  # values in which a step is searched
 SLACK = 0.02  # of a step: how far from a point of the grid a number may lie
 
 
@@ -366,7 +366,7 @@ def grid_of(values: Observations, dtype: torch.dtype) -> Grid | None:
     """
     if values.dtype == np.int64:
         return Grid()
-    some = np.unique(values[np.linspace(0, len(values) - 1, min(SOME, len(values))).astype(np.int64)])
+    some = np.unique(values[np.linspace(0, len(values) - 1, min(SEARCHED_VALUES, len(values))).astype(np.int64)])
     largest = float(np.abs(values).max())
     if some.size < 2 or not 1e-290 < largest < 1e29:  # infinities count as 1e30
         return None
@@ -391,7 +391,7 @@ def _common_step(values: Reals, some: Reals, rounding: float) -> Grid | None:
     differences = some[1:] - some[0]
     span = float(differences[-1])
     step = float(np.diff(some).min())
-    least = max(ROOM * rounding, span / STEPS)
+    least = max(STEP_ROUNDINGS * rounding, span / MOST_GRID_STEPS)
     while step > least:
         step = span / max(1.0, round(span / step))  # the longest difference has the least relative error
         rest = np.abs(differences - np.rint(differences / step) * step)

@@ -9,7 +9,7 @@ import numpy as np
 from tensorldp.audit.thresholds import Reals, ThresholdEvent, log_ratio_bound, tail_counts
 from tensorldp.check.betting import Bet, make_bet, scores, smoothed
 
-THRESHOLDS = 96
+THRESHOLDS = 96  # that are tried on a statistic
 CONSIDERED = 24  # events that are examined closely
 CHOICES = tuple((above, swapped) for above in (True, False) for swapped in (False, True))
 

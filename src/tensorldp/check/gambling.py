@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import expit
 
-from tensorldp.check.claim import LARGEST
+from tensorldp.check.claim import COUNTABLE_NATS
 from tensorldp.check.events import Event, Lead, lead_of
 
 BETS = 40  # bets on one event in a row
@@ -54,7 +54,7 @@ def gamble(
 
 CHANCE = 0.9  # of finding a lie of the size that a verdict states
 RUNS, MISSES = 60, 2  # 58 of 60 simulated searches, which a chance of 0.9 gives once in 20 times
-HALVINGS = 10
+SIZE_HALVINGS = 10  # of the range of sizes of a lie: to a thousandth of it
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def reach(pair: str, views: tuple[Stages, ...], points: tuple[tuple[float, float
     """
     coins, rare = [], []
     for stages in views:
-        coins.append(_least(lambda x: (float(expit(x)), float(expit(-x))), 0.0, LARGEST, stages, points, goal))
+        coins.append(_least(lambda x: (float(expit(x)), float(expit(-x))), 0.0, COUNTABLE_NATS, stages, points, goal))
         rare.append(_least(lambda x: (math.exp(x), 0.0), math.log(1e-9), 0.0, stages, points, goal))
     sizes = [min((size for size in found if size is not None), default=None) for found in (coins, rare)]
     return Reach(pair, sizes[0], None if sizes[1] is None else math.exp(sizes[1]))
@@ -113,7 +113,7 @@ def _least(
     """Finds by halving the least size of an event that is found; None if the largest is not."""
     if not found_often(*event(high), stages, points, goal):
         return None
-    for _ in range(HALVINGS):
+    for _ in range(SIZE_HALVINGS):
         middle = (low + high) / 2.0
         low, high = (low, middle) if found_often(*event(middle), stages, points, goal) else (middle, high)
     return high

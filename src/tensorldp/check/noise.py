@@ -18,7 +18,7 @@ from tensorldp.mechanisms.base import Mechanism
 from tensorldp.randomness import generator, numpy_generator
 
 LEVELS = tuple(10.0**-k for k in range(1, 8))  # of the tails
-MOST = 2 * 10**7  # elements among which tails are counted
+MOST_COUNTED = 2 * 10**7  # elements among which tails are counted
 KEPT = 1 << 16  # elements from which all else is computed
 DIRECTIONS = 3  # random ones
 
@@ -65,7 +65,7 @@ def noise_misfit(
     total = 0
     for record in records:
         source = generator("check", "noise", target.name, seed, total)
-        rows, flat = max(1, min(elements, MOST) // (2 * target.size)), record.reshape(-1).numpy()
+        rows, flat = max(1, min(elements, MOST_COUNTED) // (2 * target.size)), record.reshape(-1).numpy()
         held = 0
         for seen in releases(target, record, rows, source):
             noise = seen.double().numpy() - flat

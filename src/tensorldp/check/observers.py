@@ -20,8 +20,8 @@ from tensorldp.randomness import derive_seed, generator, numpy_generator
 
 Places = npt.NDArray[np.int64]
 ROWS = 1 << 14
-MOST = 1 << 14  # columns of a release that are examined
-AMONG = 8  # elements of a record that are examined among other records
+MOST_COLUMNS = 1 << 14  # columns of a release that are examined
+AMONG_OTHERS = 8  # elements of a record that are examined among other records
 BEFORE = 4  # calls before a release that is among the first, at most
 AFTER = 16  # releases of a known record after the first, at most
 ODD = 64  # columns of a release of another size that are examined among others
@@ -80,8 +80,8 @@ class Observer(ABC):
 class OneRelease(Observer):
     """Independent releases of the record, many in a batch.
 
-    Of more than `MOST` elements, it examines those in which the records differ most, some others, and the sum along the
-    difference of the records.
+    Of more than `MOST_COLUMNS` elements, it examines those in which the records differ most, some others, and the sum
+    along the difference of the records.
     """
 
     name: str = "one release"
@@ -103,19 +103,19 @@ class OneRelease(Observer):
 
 
 def _most_changed_columns(target: Target, pair: Pair) -> Places:
-    """Returns `MOST` columns of a wide release: those in which the records differ most, by chance among equals."""
+    """Returns `MOST_COLUMNS` of a wide release: those in which the records differ most, by chance among equals."""
     source = numpy_generator(generator("check", "columns", target.name, pair.name))
     keys = source.random(target.width, dtype=np.float32)
     if target.width == target.size:
         change = (pair.x - pair.x_prime).abs().reshape(-1).numpy()
         keys += 1e3 * (change / change.max()).astype(np.float32)
-        keys[source.integers(target.width, size=MOST // 8)] += 1e4  # and some in which they may not differ
-    return np.sort(np.argpartition(-keys, MOST)[:MOST])
+        keys[source.integers(target.width, size=MOST_COLUMNS // 8)] += 1e4  # and some in which they may not differ
+    return np.sort(np.argpartition(-keys, MOST_COLUMNS)[:MOST_COLUMNS])
 
 
 def _narrowed(target: Target, pair: Pair, dtype: npt.DTypeLike) -> Callable[[Observations], Observations]:
-    """Returns what cuts releases to `MOST` columns and, where they are like their records, their sum along x - x'."""
-    if target.width <= MOST:
+    """Returns what cuts releases to `MOST_COLUMNS` and, where they are like their records, their sum along x - x'."""
+    if target.width <= MOST_COLUMNS:
         return lambda seen: seen
     places = _most_changed_columns(target, pair)
     if target.width != target.size:
@@ -292,4 +292,4 @@ def _few_columns(target: Target, pair: Pair) -> Places:
         return np.unique(np.linspace(0, target.width - 1, min(ODD, target.width)).astype(np.int64))
     change = (pair.x - pair.x_prime).abs().reshape(-1).numpy()
     chance = numpy_generator(generator("check", "few columns", target.name, pair.name)).random(change.size)
-    return np.sort(np.lexsort((chance, -change))[:AMONG])
+    return np.sort(np.lexsort((chance, -change))[:AMONG_OTHERS])

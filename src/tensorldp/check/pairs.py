@@ -15,7 +15,7 @@ from tensorldp.randomness import generator
 
 NEAR = 1e-3  # of the domain's width: how far apart near-duplicates are
 ELEMENTS = 1 << 26  # of all records together
-LEAST = 3  # pairs at least, however large a record is
+LEAST_PAIRS = 3  # pairs at least, however large a record is
 VALUES, FEW_VALUES = 64, 16  # whole numbers of a domain that are all tried: of one element, of all elements alike
 
 
@@ -39,7 +39,7 @@ def pairs(target: Target, seed: int, given: tuple[Tensor, Tensor] | None = None)
         given: a pair of the user's, tried first.
     """
     chosen: list[Pair] = []
-    most = max(LEAST, ELEMENTS // (2 * target.size))
+    most = max(LEAST_PAIRS, ELEMENTS // (2 * target.size))
     for pair in _candidates(target, seed, given):
         x, x_prime = neighbours(target, pair.x, pair.x_prime)
         if torch.equal(x, x_prime) or any(same(x, x_prime, old) for old in chosen):

@@ -10,9 +10,9 @@ from tensorldp.check.pairs import Pair, neighbours
 from tensorldp.check.target import AT_ONCE, Target
 from tensorldp.randomness import generator, numpy_generator
 
-LARGEST, WIDEST = 256, 1024  # elements of a record and columns of a release: more take more releases to fit
-BEGINNINGS, STEPS = 16, 30  # corners that an ascent starts from, and its most steps: it seldom takes ten
-TAIL = 0.01  # share of a column's releases at either end that are cut: heavy tails would hide how the rest moves
+LARGEST_FITTED, WIDEST_FITTED = 256, 1024  # elements of a record and columns of a release: more need more to fit
+BEGINNINGS, ASCENT_STEPS = 16, 30  # corners that an ascent starts from, and its most steps: it seldom takes ten
+CUT_SHARE = 0.01  # share of a column's releases at either end that are cut: heavy tails would hide how the rest moves
 
 
 def farthest_corners(target: Target, count: int, seed: int) -> list[Pair]:
@@ -22,7 +22,7 @@ def farthest_corners(target: Target, count: int, seed: int) -> list[Pair]:
     its spread. Which signs move it most is then found by alternation. Nothing is tested here: a search bets on fresh
     releases of these pairs. Records and releases that are too large for a fit have none.
     """
-    if not 1 < target.size <= LARGEST or target.width > WIDEST:
+    if not 1 < target.size <= LARGEST_FITTED or target.width > WIDEST_FITTED:
         return []
     source = generator("check", "response", target.name, seed, count)
     box, signs, seen = target.domain.as_box(), [], []
@@ -45,7 +45,7 @@ def farthest_corners(target: Target, count: int, seed: int) -> list[Pair]:
 def _slopes(signs: Reals, seen: Reals) -> Reals:
     """Computes how a column's mean moves with each sign, in units of its spread: (elements, columns)."""
     seen = np.nan_to_num(seen, nan=0.0, posinf=1e30, neginf=-1e30)
-    seen = seen.clip(*np.quantile(seen, [TAIL, 1.0 - TAIL], axis=0))
+    seen = seen.clip(*np.quantile(seen, [CUT_SHARE, 1.0 - CUT_SHARE], axis=0))
     spread = seen.std(axis=0)
     return np.asarray(signs.T @ ((seen - seen.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)) / len(seen))
 
@@ -53,7 +53,7 @@ def _slopes(signs: Reals, seen: Reals) -> Reals:
 def _farthest(fitted: Reals, begun: Reals, norm: int) -> Reals:
     """Finds signs s with a large norm of s @ fitted: each step takes the best ones for the direction of the last."""
     corners = begun
-    for _ in range(STEPS):
+    for _ in range(ASCENT_STEPS):
         moved = corners @ fitted
         following = np.where((np.sign(moved) if norm == 1 else moved) @ fitted.T >= 0.0, 1.0, -1.0)
         if np.array_equal(following, corners):

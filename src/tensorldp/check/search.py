@@ -21,7 +21,7 @@ from tensorldp.check.claim import Claim
 from tensorldp.check.distinguishers import Columns, Distinguisher, Observations, Scene, Statistic
 from tensorldp.check.events import Event, Lead, best_lead
 from tensorldp.check.gambling import Stages, gamble
-from tensorldp.check.observers import MOST, Observer
+from tensorldp.check.observers import MOST_COLUMNS, Observer
 from tensorldp.check.pairs import Pair, changed, pairs, same, subset
 from tensorldp.check.response import farthest_corners
 from tensorldp.check.target import Target
@@ -238,7 +238,7 @@ class Search:
     def _size(self, trail: Trail, level: int) -> int:
         if not trail.observer.fast:
             return max(64, min(self.budget.samples // 4, VALUES // 64, SLOW * int(GROWTH**level)))
-        most = min(self.budget.samples, VALUES // min(self.target.width, MOST))
+        most = min(self.budget.samples, VALUES // min(self.target.width, MOST_COLUMNS))
         return max(64, min(most, min(FAST, RELEASED // self.target.size) * int(GROWTH**level)))
 
     def _kept(self) -> list[Trail]:

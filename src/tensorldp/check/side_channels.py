@@ -14,7 +14,7 @@ from tensorldp.check.pairs import Pair
 from tensorldp.check.target import AT_ONCE, Target
 from tensorldp.randomness import derive_seed, generator
 
-CALLS = 400
+CALLS = 400  # of each record that are timed
 
 
 def timing_difference(target: Target, pair: Pair, seed: int, calls: int = CALLS) -> tuple[float, int]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import torch
 
-from tensorldp.check.check import BYTES, check
+from tensorldp.check.check import ELEMENT_BYTES, check
 from tensorldp.check.search import PATIENCE
 from tensorldp.check.verdict import verdict_folder, write_verdict
 from tensorldp.commands.arguments import add_seed_argument
@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
 
         verdict_folder(options.out)
     domain = domain_of(options)
-    check_memory(f"a check of {options.target} on records", domain.size, BYTES)  # before a mechanism is made
+    check_memory(f"a check of {options.target} on records", domain.size, ELEMENT_BYTES)  # before a mechanism is made
     checked = target_of(options, domain)
     if options.claim_epsilon is None and not isinstance(checked, Mechanism):
         raise InputError(f"{options.target} declares no guarantee: --claim-epsilon must say what it is claimed to have")

@@ -22,7 +22,7 @@ from tensorldp.curves.loss_distribution import (
 from tensorldp.errors import InputError, check_real, check_whole, shown
 
 SUM_TOLERANCE = 1e-6
-SMALL = 1e-7  # a loss that a difference of logs gives to nine digits; smaller ones have fewer
+SMALL_LOSS = 1e-7  # a loss that a difference of logs gives to nine digits; smaller ones have fewer
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class DiscreteCurve(RepeatedCurve):
         """
         losses = (loss, -loss) if len(log_p) == 2 else (loss, 0.0, -loss)
         # of larger losses the difference of logs is as good
-        return cls(log_p, log_p[::-1], count, exact, losses if loss < SMALL else None)
+        return cls(log_p, log_p[::-1], count, exact, losses if loss < SMALL_LOSS else None)
 
     def __post_init__(self) -> None:
         for name in ("log_p", "log_q"):
@@ -196,7 +196,7 @@ class PureCurve(RepeatedCurve):
         return self.dominating.epsilon(delta)
 
 
-SMALLEST = 64  # of the standard deviation: below it the tail's expansion is not exact to rounding
+LEAST_SIGMA = 64  # of the standard deviation: below it the tail's expansion is not exact to rounding
 MOST_STEPS = 10**50  # of the standard deviation and of a shift: their squares stay floats
 FAR = 60.0  # standard deviations below the mean, from which a tail has all mass in floats
 STEEP = 0.1  # fall of the log mass in one step, from which on a tail is summed: its expansion has errors of 1e-10
@@ -223,7 +223,7 @@ class DiscreteGaussianCurve(RepeatedCurve):
     count: int = 1
 
     def __post_init__(self) -> None:
-        check_whole("sigma of a discrete Gaussian", self.sigma, low=SMALLEST, high=MOST_STEPS)
+        check_whole("sigma of a discrete Gaussian", self.sigma, low=LEAST_SIGMA, high=MOST_STEPS)
         check_whole("shift of a discrete Gaussian", self.shift, low=1, high=MOST_STEPS)
         check_whole("count of a discrete Gaussian", self.count, low=1, high=MOST_COUNT)
 

@@ -19,9 +19,9 @@ from tensorldp.curves.saddle_point import right_saddle
 from tensorldp.errors import check_whole
 
 Reals = npt.NDArray[np.float64]
-TAIL = 42.0  # -log of the tilted mass that a window may leave out
+LOG_LEFT_OUT = 42.0  # -log of the tilted mass that a window may leave out
 MOST_SUMMED = 10**10  # losses of one law: their number multiplies the transform's rounding, 1e-16
-NEAR = 3.0  # standard deviations of the tilted sum within which a window serves another epsilon
+WINDOW_SPREADS = 3.0  # standard deviations of the tilted sum within which a window serves another epsilon
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,7 @@ class LatticeSum:
         start = math.floor((epsilon - self.base) / self.step) + 1
         if start > self.last or epsilon >= self.top:
             return -math.inf
-        if self._kept is None or abs(epsilon - self._kept.epsilon) > NEAR * self._kept.spread:
+        if self._kept is None or abs(epsilon - self._kept.epsilon) > WINDOW_SPREADS * self._kept.spread:
             self._kept = self._window_at(epsilon)  # a search for epsilon needs many that are near each other
         t, log_total, low, mass = self._kept.tilt, self._kept.log_total, self._kept.low, self._kept.mass
         index = np.arange(max(low, start), low + mass.size)
@@ -100,8 +100,8 @@ class LatticeSum:
     def _window_at(self, epsilon: float) -> _Window:
         t = right_saddle(lambda t: self.tilted(t)[1], epsilon, most=64.0)
         log_total, mean, variance = self.tilted(t)
-        bound = self.reach * TAIL / 3.0
-        radius = bound + math.sqrt(bound**2 + 2.0 * TAIL * variance / self.step**2) + 2.0
+        bound = self.reach * LOG_LEFT_OUT / 3.0
+        radius = bound + math.sqrt(bound**2 + 2.0 * LOG_LEFT_OUT * variance / self.step**2) + 2.0
         centre = (mean - self.base) / self.step
         low, high = max(0, math.floor(centre - radius)), min(self.last, math.ceil(centre + radius))
         return _Window(epsilon, math.sqrt(variance), t, log_total, low, self._window(t, low, high - low + 1))
@@ -122,9 +122,9 @@ class LatticeSum:
         return np.maximum(np.asarray(irfft(np.exp(phase + 1j * turn), length))[:size], 0.0)
 
 
-SAME = 1e-12  # losses closer than this share of the largest are one loss
+SAME_LOSS = 1e-12  # losses closer than this share of the largest are one loss
 MAX_STEPS = 1 << 16
-NOISE = 4e-16  # of beta: a fall of no more may be rounding
+BETA_NOISE = 4e-16  # of beta: a fall of no more may be rounding
 LOG_LEAST = -690.0  # of beta: smaller ones have fewer digits in floats, and their masses go to the largest loss
 HUGE = 600.0  # a loss whose exponential nears the end of float64
 
@@ -172,7 +172,7 @@ def loss_law(log_p: Reals, log_q: Reals, losses: Reals | None = None) -> LossLaw
     loss, mass = loss[order], mass[order]
     if loss.size == 0:
         return LossLaw(loss, mass, infinite)
-    starts = np.concatenate(([True], np.diff(loss) > SAME * max(1e-300, float(np.abs(loss).max()))))
+    starts = np.concatenate(([True], np.diff(loss) > SAME_LOSS * max(1e-300, float(np.abs(loss).max()))))
     groups = np.split(np.arange(loss.size), np.flatnonzero(starts)[1:])
     return LossLaw(loss[starts], np.array([logsumexp(mass[group]) for group in groups]), infinite)
 
@@ -207,7 +207,7 @@ def envelope(first: LossLaw, second: LossLaw) -> LossLaw:
     fall = -np.diff(beta)
     loss = np.array(points[1:])
     mass = fall * np.exp(loss)
-    real = np.flatnonzero(fall > NOISE * beta[:-1])
+    real = np.flatnonzero(fall > BETA_NOISE * beta[:-1])
     # what may be rounding goes to the next larger loss, where it changes no digit of delta
     mass = np.add.reduceat(np.maximum(mass, 0.0), np.concatenate(([0], real + 1))[:-1])
     log_mass, loss = np.log(mass), loss[real]

@@ -16,9 +16,9 @@ from scipy.special import betainc
 
 from tensorldp.errors import InputError, check_positive, check_real, check_whole
 
-TAIL = 1e-6  # of delta: the share that may lie in counts of clones that are not summed, and is added in full
-STEPS = 60
-LARGEST = 700.0  # of a local epsilon; beyond it no number of records makes a clone likely, and floats would overflow
+TAIL_SHARE = 1e-6  # of delta: the share that may lie in counts of clones that are not summed, and is added in full
+EPSILON_HALVINGS = 60  # of the interval that has the central epsilon: more than the 53 bits of a float
+MOST_LOCAL_EPSILON = 700.0  # beyond it no number of records makes a clone likely, and floats would overflow
 
 
 def _last(records: int, share: float, tail: float) -> int:
@@ -32,7 +32,7 @@ def _profile(epsilon: float, local: float, records: int, tail: float) -> float:
 
     if epsilon >= local:
         return 0.0
-    if local > LARGEST:  # the local guarantee alone
+    if local > MOST_LOCAL_EPSILON:  # the local guarantee alone
         return -math.expm1(epsilon - local)
     clones = binom(records - 1, math.exp(-local))
     first = last = 0
@@ -76,9 +76,9 @@ def shuffled_epsilon(local_epsilon: float, records: int, delta: float) -> float:
     if not 0.0 < check_real("delta", delta, low=0.0, high=1.0) < 1.0:
         raise InputError(f"delta of shuffled releases must lie between 0 and 1, got {delta:g}")
     low, high = 0.0, local
-    for _ in range(STEPS):
+    for _ in range(EPSILON_HALVINGS):
         middle = (low + high) / 2.0
-        if _profile(middle, local, records, TAIL * delta) <= delta:
+        if _profile(middle, local, records, TAIL_SHARE * delta) <= delta:
             high = middle
         else:
             low = middle

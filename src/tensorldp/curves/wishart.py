@@ -12,7 +12,7 @@ from tensorldp.curves.base import MOST_COUNT, MOST_LOSS, RepeatedCurve, epsilon_
 from tensorldp.curves.saddle_point import Complex
 from tensorldp.errors import check_real, check_whole
 
-LEAST = 1e-24  # of the share, so that saddle points stay in reach; smaller ones are rounded up
+LEAST_SHARE = 1e-24  # of the share, so that saddle points stay in reach; smaller ones are rounded up
 BEYOND = 1e300  # stands for an infinite slope, which a search for a root cannot take
 
 
@@ -40,7 +40,7 @@ class WishartCurve(RepeatedCurve):
 
     def __post_init__(self) -> None:
         share = check_real("share of a Wishart curve", self.share, low=0.0, high=MOST_LOSS)
-        object.__setattr__(self, "share", max(share, LEAST))  # a larger one has a larger delta
+        object.__setattr__(self, "share", max(share, LEAST_SHARE))  # a larger one has a larger delta
         check_whole("rows of a Wishart curve", self.rows * self.count, low=1, high=MOST_COUNT)
 
     @property

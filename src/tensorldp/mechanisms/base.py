@@ -17,7 +17,7 @@ from torch import Tensor
 from tensorldp.curves.base import PrivacyCurve
 from tensorldp.curves.guarantee import UNITS, Guarantee
 from tensorldp.deltas import NOMINAL_DELTA
-from tensorldp.domain import DTYPES, TOLERANCE, Ball, Box, Domain, blocks
+from tensorldp.domain import DTYPES, EDGE_TOLERANCE, Ball, Box, Domain, blocks
 from tensorldp.errors import (
     LEAST_DELTA,
     InputError,
@@ -306,7 +306,7 @@ class Mechanism(ABC):
             raise InputError(f"the input of {self.name} has elements that are not finite; clean the data first")
         if excess <= 0:
             return x, None
-        if self.clip or excess <= max(TOLERANCE, torch.finfo(x.dtype).eps):  # by its own rounding it may be outside
+        if self.clip or excess <= max(EDGE_TOLERANCE, torch.finfo(x.dtype).eps):  # it may be so by its rounding
             return x, self.given_domain if self.clip else self.domain
         raise InputError(
             f"the input of {self.name} lies outside its domain {self.domain} by {excess:.3g} "

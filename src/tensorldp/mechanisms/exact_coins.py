@@ -15,7 +15,7 @@ from tensorldp.mechanisms.randomized_response import KaryRandomizedResponse
 from tensorldp.mechanisms.registry import register
 from tensorldp.randomness import numpy_generator
 
-BITS = 1 << 20  # coins that are tossed at once
+COINS_AT_ONCE = 1 << 20
 
 
 @register
@@ -69,8 +69,8 @@ class LatentSecure(Latent):
     def _mask(self, count: int, generator: torch.Generator) -> Tensor:
         rng, total = numpy_generator(generator), self._keeping + self._flipping
         out = np.empty(count, dtype=np.uint8)
-        for start in range(0, count, BITS // 8):
-            rows = min(BITS // 8, count - start)
+        for start in range(0, count, COINS_AT_ONCE // 8):
+            rows = min(COINS_AT_ONCE // 8, count - start)
             flipped = rng.integers(0, total, size=(rows, 8)) < self._flipping
             out[start : start + rows] = np.packbits(flipped, axis=1)[:, 0]
         return torch.from_numpy(out)

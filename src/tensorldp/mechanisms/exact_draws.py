@@ -18,8 +18,8 @@ from tensorldp.mechanisms.base import ActsOn, Mechanism
 from tensorldp.randomness import numpy_generator
 
 Integers = npt.NDArray[np.int64]
-MOST = 1 << 61  # of a sum of weights
-STEPS = 1024  # of a grid over the range of an element, at least
+MOST_WEIGHTS = 1 << 61  # of a sum of weights, which 64-bit integers hold
+LEAST_STEPS = 1024  # of a grid over the range of an element, at least
 
 
 def bernoulli_exp(numerator: Integers, denominator: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
@@ -97,7 +97,7 @@ def odds_below(epsilon: float, others: int) -> tuple[int, int]:
 
     a / b falls short of e^epsilon by a share of at most 1 / a + 2^-49; e^epsilon above 2^60 is cut there.
     """
-    room = MOST // 2
+    room = MOST_WEIGHTS // 2
     for shift in range(40, -1, -1):
         unit = 1 << shift
         if (others + 1) * unit <= room and epsilon + shift * math.log(2.0) <= math.log(room):
@@ -116,7 +116,7 @@ class OnGrid(Mechanism):
     domain_kind = "box"
     leaves_input = True
 
-    steps_of_range = STEPS  # from the low end of the domain to the high one; an instance may have more
+    steps_of_range = LEAST_STEPS  # from the low end of the domain to the high one; an instance may have more
 
     @abstractmethod
     def _noise(self, count: int, rng: np.random.Generator) -> Integers:

@@ -15,7 +15,7 @@ from tensorldp.curves.gaussian import mu_of
 from tensorldp.domain import Box
 from tensorldp.errors import InputError, check_word
 from tensorldp.mechanisms.additive_noise import GAUSSIAN, AdditiveNoise, StatedRange
-from tensorldp.mechanisms.exact_draws import STEPS, Integers, OnGrid, discrete_gaussian
+from tensorldp.mechanisms.exact_draws import LEAST_STEPS, Integers, OnGrid, discrete_gaussian
 from tensorldp.mechanisms.registry import register
 from tensorldp.mechanisms.tvg_budget import Schedule, moments_sigma
 
@@ -113,8 +113,8 @@ class GaussianPerElement(_IsotropicGaussian):
         return self.box.width * math.sqrt(2.0 * math.log(1.25 * self.size / self.delta)) / budget
 
 
-SIGMA = 1 << 20  # steps that the standard deviation has, where the grid may be that fine
-MOST_SIGMA = 1 << 25  # that 64-bit integers hold
+SIGMA_STEPS = 1 << 20  # steps that the standard deviation has, where the grid may be that fine
+MOST_SIGMA_STEPS = 1 << 25  # that 64-bit integers hold
 
 
 @register
@@ -133,12 +133,12 @@ class GaussianSecure(OnGrid):
     def _prepare(self) -> None:
         super()._prepare()
         ratio = math.sqrt(self.size) / mu_of(self.epsilon, self.delta)  # of sigma and the range
-        self.steps_of_range = min(SIGMA, max(STEPS, math.floor(SIGMA / ratio)))
-        self._sigma = max(STEPS, math.ceil(self.steps_of_range * ratio))
-        if self._sigma > MOST_SIGMA:
+        self.steps_of_range = min(SIGMA_STEPS, max(LEAST_STEPS, math.floor(SIGMA_STEPS / ratio)))
+        self._sigma = max(LEAST_STEPS, math.ceil(self.steps_of_range * ratio))
+        if self._sigma > MOST_SIGMA_STEPS:
             raise InputError(
                 f"epsilon of {self.name} is too small for a record of {self.size} elements: the noise may be at most "
-                f"{MOST_SIGMA // STEPS} times the range, epsilon {self.epsilon:g} needs {ratio:.3g} times"
+                f"{MOST_SIGMA_STEPS // LEAST_STEPS} times the range, epsilon {self.epsilon:g} needs {ratio:.3g} times"
             )
 
     def _noise(self, count: int, rng: np.random.Generator) -> Integers:

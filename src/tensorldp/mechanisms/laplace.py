@@ -12,7 +12,7 @@ from tensorldp.curves.base import PrivacyCurve
 from tensorldp.curves.discrete import PureCurve
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.additive_noise import LAPLACE, StatedRange
-from tensorldp.mechanisms.exact_draws import STEPS, Integers, OnGrid, discrete_laplace
+from tensorldp.mechanisms.exact_draws import LEAST_STEPS, Integers, OnGrid, discrete_laplace
 from tensorldp.mechanisms.registry import register
 
 
@@ -37,8 +37,8 @@ class Laplace(StatedRange):
         return self.size * self.range / self.epsilon
 
 
-BITS = 20  # of the rate's numerator: epsilon is met up to a part in 2^20, from below
-MOST = 1 << 52  # of the scale's numerator, so that 64-bit integers do not overflow
+RATE_BITS = 20  # of the rate's numerator: epsilon is met up to a part in 2^20, from below
+MOST_SCALE = 1 << 52  # of the scale's numerator, so that 64-bit integers do not overflow
 
 
 @register
@@ -57,11 +57,11 @@ class LaplaceSecure(OnGrid):
     def _prepare(self) -> None:
         super()._prepare()
         share = Fraction(self.epsilon) / self.size
-        shift = max(0, BITS - math.floor(math.log2(share)))
+        shift = max(0, RATE_BITS - math.floor(math.log2(share)))
         self._unit = math.floor(share * (1 << shift))
-        self._scale = STEPS << shift
-        if self._scale > MOST:
-            least = STEPS * 2.0**BITS / MOST * self.size
+        self._scale = LEAST_STEPS << shift
+        if self._scale > MOST_SCALE:
+            least = LEAST_STEPS * 2.0**RATE_BITS / MOST_SCALE * self.size
             raise InputError(
                 f"epsilon of {self.name} must be at least {least:.3g} for a record of {self.size} elements, "
                 f"got {self.epsilon:g}"
@@ -80,7 +80,7 @@ class LaplaceSecure(OnGrid):
         return self.size * self.step**2 * (0.5 / half**2 + 0.25)
 
     def curve(self) -> PrivacyCurve:
-        return PureCurve(self.size * STEPS * self.rate)
+        return PureCurve(self.size * LEAST_STEPS * self.rate)
 
     def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
         y, x, x_prime = (self._steps(self._flat(z)) for z in (y, x, x_prime))

@@ -18,7 +18,7 @@ from tensorldp.mechanisms.registry import register
 from tensorldp.mechanisms.tvg import IMPORTANCE_FLOOR
 from tensorldp.mechanisms.tvg_budget import Schedule, simple_budget, step_budget
 
-LARGEST = 160  # I_1 up to which a strategy is optimised, seconds: I_1^2 unknowns and an inverse per step
+MOST_OPTIMISED = 160  # I_1 up to which a strategy is optimised, seconds: I_1^2 unknowns and an inverse per step
 MOST_CONSTANT = 1e6  # which, divided by the least delta of an element, is still a float
 MOST_ROWS = 8192  # of the strategy: half a gigabyte
 Array = npt.NDArray[np.float64]
@@ -137,9 +137,9 @@ class MatrixMechanism(DirectionalGaussian):
             return matrix("strategy of matrix", strategy, n)
         if workload is None:
             return torch.eye(n, dtype=torch.float64)
-        if n > LARGEST:
+        if n > MOST_OPTIMISED:
             raise InputError(
-                f"matrix optimises a strategy for at most {LARGEST} rows, got {n}; give a strategy instead"
+                f"matrix optimises a strategy for at most {MOST_OPTIMISED} rows, got {n}; give a strategy instead"
             )
         queries = matrix("workload of matrix", workload, n)
         if not bool(queries.any()):

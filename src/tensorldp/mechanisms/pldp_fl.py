@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from tensorldp.curves.base import DELTA_FLOOR, PrivacyCurve, RepeatedCurve, epsilon_at
-from tensorldp.curves.discrete import SMALL
+from tensorldp.curves.discrete import SMALL_LOSS
 from tensorldp.curves.laplace import LaplaceCurve
 from tensorldp.mechanisms.additive_noise import LAPLACE, AdditiveNoise
 from tensorldp.mechanisms.base import Mechanism
@@ -49,7 +49,7 @@ class PdpmCurve(RepeatedCurve):
     @property
     def _fall(self) -> float:
         """Returns ln((E + 1) / 2)."""
-        if self.nominal < SMALL:
+        if self.nominal < SMALL_LOSS:
             return math.log1p(math.expm1(self.nominal) / 2.0)
         return float(np.logaddexp(self.nominal, 0.0)) - math.log(2.0)
 

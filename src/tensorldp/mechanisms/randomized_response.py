@@ -16,13 +16,13 @@ from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import register
 from tensorldp.randomness import numpy_generator, sparse_positions, uniform
 
-MOST = 2.0**53  # up to which float64 has every whole number
+LAST_WHOLE = 2.0**53  # up to which float64 has every whole number
 RARE = 1e-9  # of the chance to keep an element: below, its complement has too few digits of it for one coin
 
 
 def alphabet_size(name: str, box: Box) -> int:
     """Computes k, the number of whole numbers from box.low to box.high."""
-    if max(abs(box.low), abs(box.high)) > MOST:
+    if max(abs(box.low), abs(box.high)) > LAST_WHOLE:
         raise InputError(f"{name} needs a domain between -2^53 and 2^53, got {box.low:g} to {box.high:g}")
     if box.low != round(box.low) or box.high != round(box.high):
         raise InputError(f"{name} needs a domain with whole numbers as its ends, got {box.low:g} and {box.high:g}")

@@ -21,7 +21,7 @@ from tensorldp.errors import InputError, check_real, check_word, shown
 from tensorldp.mechanisms.additive_noise import GAUSSIAN, LAPLACE, StatedRange
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.exact_draws import discrete_laplace
-from tensorldp.mechanisms.randomized_response import MOST, alphabet_size
+from tensorldp.mechanisms.randomized_response import LAST_WHOLE, alphabet_size
 from tensorldp.mechanisms.registry import register
 from tensorldp.randomness import numpy_generator, sparse_positions, uniform
 
@@ -328,7 +328,7 @@ class TldpDiscrete(Mechanism):
         self.rho = rho
         self.rate, self.log_odds = self._calibrate(rho)
         farthest = max(abs(self.box.low), abs(self.box.high))
-        if farthest + REACH / self.rate > MOST:
+        if farthest + REACH / self.rate > LAST_WHOLE:
             raise InputError(
                 f"epsilon and rho of {self.name} must leave room for {REACH:.0f} scales of noise between its whole "
                 f"numbers and 2^53, got noise of scale {1.0 / self.rate:.3g} on numbers up to {farthest:g}"

@@ -119,7 +119,7 @@ def test_a_batch_has_a_million_elements_at_most_or_one_record(size: int, width: 
     target, pair = ends(function, size)
     function.most = 0
     for block, _ in observers.OneRelease().observe(target, pair, count, 0):
-        assert block.shape[1] <= observers.MOST + 1
+        assert block.shape[1] <= observers.MOST_COLUMNS + 1
         seen += len(block)
         if seen > 40:
             break
@@ -135,14 +135,14 @@ def test_a_batch_has_a_million_elements_at_most_or_one_record(size: int, width: 
     assert function.most <= max(AT_ONCE, 2 * size, 2 * width)
     function.most = 0
     block, _ = next(observers.InBatch("alone", most=1).observe(target, pair, 20, 0))
-    assert block.shape == (20, min(width, observers.ODD) if width != size else min(width, observers.AMONG))
+    assert block.shape == (20, min(width, observers.ODD) if width != size else min(width, observers.AMONG_OTHERS))
     assert function.most <= max(AT_ONCE, size, width)
 
 
 def test_few_pairs_of_huge_records_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
     target = Target.of(Counting(1), Box(0.0, 1.0, (64,)))
     assert len(pairs.pairs(target, 0)) > 10
-    for elements, made in ((64 * 2 * 5, 5), (1, pairs.LEAST)):
+    for elements, made in ((64 * 2 * 5, 5), (1, pairs.LEAST_PAIRS)):
         monkeypatch.setattr(pairs, "ELEMENTS", elements)
         assert len(pairs.pairs(target, 0)) == made
 
@@ -152,9 +152,9 @@ def small(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The constants of a check made so small that a record of 64 elements is a huge one."""
     for module, name, value in (
         (observers, "AT_ONCE", 1024),
-        (observers, "MOST", 16),
-        (sys.modules["tensorldp.check.check"], "MOST", 16),
-        (search, "MOST", 16),
+        (observers, "MOST_COLUMNS", 16),
+        (sys.modules["tensorldp.check.check"], "MOST_COLUMNS", 16),
+        (search, "MOST_COLUMNS", 16),
         (search, "RELEASED", 64 * 64),
         (search, "VALUES", 1 << 13),
         (pairs, "ELEMENTS", 64 * 2 * 4),
@@ -184,7 +184,7 @@ def test_a_lie_about_huge_records_is_refuted(small: dict[str, Any]) -> None:
 
 
 def test_the_sum_along_the_difference_is_seen_where_single_elements_are_not() -> None:
-    size = 4 * observers.MOST
+    size = 4 * observers.MOST_COLUMNS
     target, pair = ends(lambda x, g: torch.cat((x[:, :1] * 0.0, x[:, 1:]), dim=1), size)
     first, second = (side[0] for side in next(observers.OneRelease().observe(target, pair, 1, 0)))
     assert second[-1] - first[-1] == 1 - size  # the signs of x - x' are negative
@@ -194,7 +194,7 @@ def test_the_sum_along_the_difference_is_seen_where_single_elements_are_not() ->
 
 
 def test_whole_numbers_stay_exact_where_columns_are_left_out() -> None:
-    target, pair = ends(lambda x, g: x.long() + (1 << 60) + 1, 2 * observers.MOST)
+    target, pair = ends(lambda x, g: x.long() + (1 << 60) + 1, 2 * observers.MOST_COLUMNS)
     block, _ = next(observers.OneRelease().observe(target, pair, 1, 0))
     assert block.dtype == np.int64
     assert (block[0, :-1] == (1 << 60) + 1).all()
