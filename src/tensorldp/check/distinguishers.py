@@ -72,7 +72,7 @@ PLACES = 16
 
 
 class Atoms(Distinguisher):
-    """How many elements equal those of x, those of x', an end of the domain, zero, or each other."""
+    """Counts elements that equal those of x, those of x', an end of the domain, zero, or each other."""
 
     def statistics(self, scene: Scene, mine: Reals, other: Reals) -> Columns:
         width = CLOSE * (scene.high - scene.low)
@@ -101,7 +101,7 @@ def _equal_where(record: Reals, differs: npt.NDArray[np.bool_], width: float, y:
 
 
 class Repeats(Distinguisher):
-    """Whether values occurred under x or under x' before: a log ratio for each value, summed over coordinates.
+    """Scores values by how often they occurred under x and x' before: log ratios, summed over coordinates.
 
     Only coordinates with repeated values take part, and whole releases where those repeat.
     """
@@ -436,7 +436,7 @@ class Likelihood(Distinguisher):
 
 
 class Distances(Distinguisher):
-    """How much nearer a release lies to x than to x', in several norms, and how near to each."""
+    """Computes how much nearer a release lies to x than to x', in several norms, and how near to each."""
 
     def statistics(self, scene: Scene, mine: Reals, other: Reals) -> Columns:
         if scene.x is None or scene.x_prime is None:
@@ -500,7 +500,7 @@ class Coordinates(Distinguisher):
 
 
 class Centres(Distinguisher):
-    """How much nearer a release lies to the medians of the one record's releases than to the other's.
+    """Computes how much nearer a release lies to the medians of the one record's releases than to the other's.
 
     The medians are learned, so a release may lie in other coordinates than its record. Columns whose medians differ by
     less than a standard error are left out.
