@@ -13,7 +13,7 @@ from typing import Any, Generic, Self
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from tensorldp.errors import InputError
-from tensorldp.mechanism_table import NO_PRIVACY
+from tensorldp.mechanism_table import NO_PRIVACY, version_of
 from tensorldp_papers.run.method_plan import AnyPlan, F_co, Factors, T_co, Training, plan_of
 from tensorldp_papers.run.precision import Precision
 from tensorldp_papers.run.settings import explain
@@ -89,6 +89,11 @@ class Cell(Generic[T_co, F_co]):
     def plan(self) -> AnyPlan:
         """How its method is computed."""
         return plan_of(self.method)
+
+    @property
+    def versions(self) -> dict[str, int]:
+        """The versions of the numbers of its method and its mechanism."""
+        return {"method_version": self.plan.version, "mechanism_version": version_of(self.mechanism)}
 
     @property
     def model_path(self) -> str:

@@ -90,6 +90,8 @@ class MethodPlan(Generic[T_co, F_co]):
             without a loss of accuracy. Networks that make releases are never among them.
         compiled: the values of the factor `model` whose training the loop in C++ can do.
         by_seed: whether what a cell guarantees depends on the seed, so that it is computed for each.
+        version: of its numbers; whoever changes scores raises it by one, and kept results with another version no
+            longer count.
     """
 
     name: str
@@ -101,6 +103,7 @@ class MethodPlan(Generic[T_co, F_co]):
     reduced: frozenset[str] = field(default=frozenset(), kw_only=True)
     compiled: frozenset[str] = field(default=frozenset(), kw_only=True)
     by_seed: bool = field(default=False, kw_only=True)
+    version: int = field(default=1, kw_only=True)
 
     @property
     def perturbs(self) -> bool:

@@ -67,7 +67,8 @@ class Task:
 
     def made(self) -> dict[str, Any]:
         """What a result says about how it was made."""
-        return {"cell": self.settings, "key": self.key, "code": self.code, "data": digest(self.content)}
+        made = {"cell": self.settings, "key": self.key, "code": self.code, "data": digest(self.content)}
+        return {**made, **self.cell.versions}
 
 
 def read_tasks(path: Path) -> list[Task]:
