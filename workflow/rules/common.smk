@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 try:
-    from tensorldp_papers.plots.first_picture import FIRST_PICTURE
+    from tensorldp_papers.rooms import first_picture, named, rooms
     from tensorldp_papers.run.cell import check_name
     from tensorldp_papers.run.grid import make_plan
     from tensorldp_papers.registries import METHODS
@@ -114,17 +114,6 @@ def of_studies(kind, study="{study}"):
     return [f"results/batches/{'/'.join(key)}/{kind}.json" for key in BATCHES if key[0] == study]
 
 
-def data_folder(cell):
-    """Where the records of a cell come from: the prepared data set, features of it, or nowhere."""
-    if not cell.plan.data or cell.dataset == SYNTHETIC:
-        return None
-    if cell.method == "frontier":
-        return f"results/representations/{cell.dataset}/{cell.factors.backbone}"
-    if cell.release == "features":
-        return f"results/features/{cell.dataset}/{cell.factors.backbone}"
-    return f"resources/datasets/{cell.dataset}"
-
-
 def weights_of(cell):
     """ImageNet weights, where the cell starts from them."""
     starts = isinstance(cell.training, ModelTraining) and cell.training.pretrained
@@ -133,7 +122,7 @@ def weights_of(cell):
 
 def records_of(wildcards):
     """The data of a batch: small files represent it, as large ones would be compared by time."""
-    folders = sorted({folder for cell in cells_of(wildcards) if (folder := data_folder(cell))})
+    folders = sorted({folder for cell in cells_of(wildcards) if (folder := cell.data_folder)})
     splits = [f"{folder}/{split}.safetensors" for folder in folders for split in ("train", "test")]
     weights = sorted({f"{folder}/source.json" for cell in cells_of(wildcards) if (folder := weights_of(cell))})
     return {"digests": [f"{folder}/digest.json" for folder in folders], "data": ancient(splits), "weights": weights}
@@ -157,9 +146,9 @@ def models_of(wildcards):
 
 # A job has one parameter that Snakemake compares: the file of its batch, whose name is a digest of the settings and the
 # code of its cells. The store decides which of them are computed (tensorldp_papers.run.store).
-def source(script, names=None):
-    """The digest of the code of a script, which chooses mechanisms and methods by these names, or else any."""
-    return source_digest((SCRIPTS / f"{script}.py",), names, PLUGINS)
+def source(script, names=None, files=()):
+    """The digest of the code of a script and of files, which choose mechanisms and methods by these names, or else any."""
+    return source_digest((SCRIPTS / f"{script}.py", *files), names, PLUGINS)
 
 
 def described(cell, kind):
@@ -168,7 +157,7 @@ def described(cell, kind):
     found = {
         "settings": cell.private_settings() if kind == "privacy" else cell.settings(),
         "code": code_of_cell(cell, SCRIPTS, PLUGINS, stages),
-        "data": data_folder(cell),
+        "data": cell.data_folder,
         "weights": weights_of(cell),
     }
     if cell.plan.shares_models and kind != "models":
@@ -189,7 +178,7 @@ def makers(dataset, folder):
 def batch_file(kind, key):
     """The file of a batch, for jobs whose command line cannot hold thousands of cells."""
     cells = cells_by(key)
-    folders = sorted({(cell.dataset, folder) for cell in cells if (folder := data_folder(cell))})
+    folders = sorted({(cell.dataset, folder) for cell in cells if (folder := cell.data_folder)})
     made = [makers(*folder) for folder in folders]
     lost = STORE.lost("/".join(key), kind)
     found = [described(cell, kind) for cell in cells]
@@ -210,6 +199,11 @@ def wanted(*studies):
     """
     keys = sorted(key for key in BATCHES if not studies or key[0] in studies)
     return digest(*(batch_file(kind, key) for key in keys for kind in ("scores", "privacy")))
+
+
+def wanted_by(study):
+    """`wanted` of a study for a job that may read none."""
+    return lambda wildcards: wanted(study) if study else ""
 
 
 def studies_that(chosen):
@@ -332,11 +326,11 @@ def drawings(studies, kind, out, source_of, pictures_of):
         for s in studies
     ]
     names = {s.study for s in studies}
-    if names & {row.study for row in FIRST_PICTURE}:
+    if names & {row.study for row in first_picture()}:
         found.append(Drawing("epsilon_you_get", "The epsilon that you get", kind, out, source_of("")))
-    if (of := "reconstruction") in names:
-        title = "An epsilon in pictures"
-        found.append(Drawing("epsilon_in_pictures", title, kind, out, source_of(of), pictures=pictures_of(of)))
+    for name, picture in named("pictures").items():
+        if picture.section == "first" and (of := picture.study) in names:
+            found.append(Drawing(name, picture.title, kind, out, source_of(of), pictures=pictures_of(of)))
     return found
 
 
@@ -356,10 +350,10 @@ def kept(name):
 def drawn(study):
     """The folder of the tables that figures draw: a study's own, those of all where none is named.
 
-    The frontier's figures draw the papers' studies too.
+    Some draw other studies, too, those of the kept results rather than those of the run.
     """
-    beside = Path("results/reference/metrics.parquet").exists()  # which it draws instead of those of the run
-    return "results" if not study or (study == "frontier" and not beside) else f"results/studies/{study}"
+    others = study and PLAN.studies[study].draws_others and not Path("results/reference/metrics.parquet").exists()
+    return "results" if not study or others else f"results/studies/{study}"
 
 
 # one check a mechanism, an option making another one; a run takes account of the checks that it finds

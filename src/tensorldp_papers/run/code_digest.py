@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tensorldp.mechanism_table import MECHANISMS
 from tensorldp.registry import Registry
-from tensorldp_papers.claims.registry import CLAIMS
+from tensorldp_papers.claim_registry import CLAIMS
 from tensorldp_papers.registries import METHODS, MODELS, PARSERS
+from tensorldp_papers.room_folders import OURS, ROOM
 
 if TYPE_CHECKING:
     from tensorldp_papers.run.cell import AnyCell
@@ -38,6 +39,7 @@ KINDS: dict[str, Registry[Any]] = {
 }
 RUNS_METHODS = ROOT / "tensorldp_papers" / "run" / "method.py"  # which imports the module that a plan names
 CHOSEN = ("MECHANISMS", "METHODS")  # a cell has one of each
+ROOM_DATA = (ROOM, "claims.csv", "printed.yaml")  # of a plug-in that is a room
 MAKERS = ("make", "build", "get")  # calls that choose something by a name in the code
 BY_NAME = ("getattr", "attrgetter", "methodcaller")  # calls that reach a method by its name in a text
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -135,7 +137,13 @@ def source_parts(
         said = [part.says for path in own if not _is_own(path) for part in _parts(path)]
         if names is None or any(names & words for words in said):
             chosen += own
+            chosen += _data_of_plugin(plugin) if names is None else []
     return _reached([*scripts, *chosen], names)
+
+
+def _data_of_plugin(name: str) -> list[Path]:
+    folder = Path.cwd() / name.replace(".", "/")
+    return [file for data in ROOM_DATA if (file := folder / data).is_file()]
 
 
 def _reached(files: Iterable[Path], names: frozenset[str] | None) -> dict[Path, list[Part]]:
@@ -302,6 +310,7 @@ def _part(name: str, top: ast.stmt, path: Path, *, method: bool = False) -> Part
             texts = _texts(node.args[0])
             chosen |= texts if called in MAKERS else set()
             files.update(file for text in texts if called == "files" for file in _data(text))
+            files.update(file for text in texts if called == "room_files" for file in OURS.glob(f"*/{text}"))
             attributes |= {text for part in node.args for text in _texts(part)} if called in BY_NAME else set()
         elif isinstance(node, ast.Attribute):
             says.add(node.attr)
