@@ -16,9 +16,9 @@ try:
     from tensorldp_papers.run.cell import check_name
     from tensorldp_papers.run.grid import make_plan
     from tensorldp_papers.registries import METHODS
-    from tensorldp_papers.run.method_plan import SYNTHETIC, ModelTraining
+    from tensorldp_papers.run.method_plan import ModelTraining
     from tensorldp_papers.run.settings import parse_settings
-    from tensorldp_papers.run.code_digest import code_of_cell, source_digest
+    from tensorldp_papers.run.code_digest import code_of_cell, job_of_cell, source_digest, source_listing
     from tensorldp_papers.run.study import load_study, study_files
     from tensorldp_papers.data.catalogue import get as dataset_entry
     from tensorldp_papers.data.catalogue import names as dataset_names, weights_names
@@ -28,7 +28,7 @@ try:
     from tensorldp_papers.run import at_work, environment, slurm
     from tensorldp_papers.data.fetch import content_digest
     from tensorldp_papers.run.failures import Witness, export_commands, finished, warnings_since
-    from tensorldp_papers.run.store import Store, digest, write_batch
+    from tensorldp_papers.run.store import Store, digest, note_code, write_batch
 except ImportError as error:
     sys.exit(f"error: {error.name or error} is not installed here: run `make figures`, or `pip install -e '.[pipeline]'` first")
 
@@ -154,9 +154,11 @@ def source(script, names=None, files=()):
 def described(cell, kind):
     """A cell as its jobs read it: for its scores or its models, or for its privacy."""
     stages = {"models": ("train_shared",), "privacy": ("privacy",)}.get(kind, ())
+    code = code_of_cell(cell, SCRIPTS, PLUGINS, stages)
+    note_code(STORE.results, code, lambda: source_listing(*job_of_cell(cell, SCRIPTS, PLUGINS, stages)))
     found = {
         "settings": cell.private_settings() if kind == "privacy" else cell.settings(),
-        "code": code_of_cell(cell, SCRIPTS, PLUGINS, stages),
+        "code": code,
         "data": cell.data_folder,
         "weights": weights_of(cell),
     }

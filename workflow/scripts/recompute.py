@@ -20,12 +20,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--seed", type=int, default=0, help="seed of the draw")
     arg.add_argument("--most-seconds", type=float, default=300.0, help="longer runs are not drawn")
     arg.add_argument("--study", nargs="*", default=[], help="only runs of these studies")
+    arg.add_argument("--dataset", nargs="*", default=[], help="only runs on these data sets")
     arg.add_argument("--reference", type=Path, default=Path("results/reference"), help="the kept results")
     arg.add_argument("--cores", type=int, default=1, help="for Snakemake")
     args = arg.parse_args(arguments)
     drawn = draw(args.reference, args.seed, args.most_seconds)
-    if args.study:
-        drawn = drawn[drawn["study"].isin(args.study)]
+    for column, wanted in (("study", args.study), ("dataset", args.dataset)):
+        drawn = drawn[drawn[column].isin(wanted)] if wanted else drawn
     for told in recompute(args.reference, drawn, snakemake(WORKFLOW, args.cores), args.seed):
         print(told, flush=True)
 

@@ -13,7 +13,7 @@ from tensorldp.errors import InputError
 from tensorldp_papers.data.catalogue import get as dataset_entry
 from tensorldp_papers.data.catalogue import names as dataset_names
 from tensorldp_papers.kept import provenance
-from tensorldp_papers.kept.provenance import CURRENT, METRICS, SEEDED, among, described, names
+from tensorldp_papers.kept.provenance import CURRENT, METRICS, SEEDED, among, data_digest, described, names
 from tensorldp_papers.run.cell import AnyCell
 from tensorldp_papers.run.code_digest import code_of_cell
 from tensorldp_papers.run.method_plan import SYNTHETIC
@@ -72,7 +72,10 @@ def computed(
             pd.read_parquet(reference / METRICS, columns=[*SEEDED, "seconds", "scale"]), reference
         )
         mark(kept, SEEDED, OTHER)
-        mark(kept, CURRENT, KEPT)
+        today = {provenance.name_of(cell): data_digest(cell, results.parent) for cell in cells}
+        records = pd.Series([today.get(name, "") for name in names(kept)], index=kept.index, dtype=object)
+        others = (records != "") & (kept["data"] != "") & (records != kept["data"])
+        mark(kept[~others], CURRENT, KEPT)
         then = kept.merge(provenance.cells_as_planned(kept)[[*CELL, "cell"]], on=CELL)
         trained = provenance.noted_training(reference)
         measured = [

@@ -16,7 +16,7 @@ from tensorldp_papers.run.grid import make_plan
 from tensorldp_papers.run.method_plan import plan_of
 from tensorldp_papers.run.sealed import read_sealed
 from tensorldp_papers.run.settings import parse_settings
-from tensorldp_papers.run.store import Store, digest
+from tensorldp_papers.run.store import Store, content_of, digest
 from tensorldp_papers.run.table import CELL
 from tensorldp_papers.run.table import read_table as read_whole
 
@@ -63,6 +63,12 @@ def described(cell: AnyCell) -> dict[str, Any]:
     training = json.dumps(cell.training.model_dump(exclude_defaults=True), sort_keys=True)
     name = dict(zip(CELL, name_of(cell), strict=True))
     return {**name, "settings": settings_digest(cell), "training": training, **cell.versions, "cell": cell}
+
+
+def data_digest(cell: AnyCell, folder: Path) -> str:
+    """The digest of the cell's records as results note it, where they are prepared in a run's folder; else empty."""
+    place = cell.data_folder
+    return digest(content_of(folder / place)) if place and (folder / place / "digest.json").exists() else ""
 
 
 def read_result(store: Store, path: Path) -> dict[str, Any]:

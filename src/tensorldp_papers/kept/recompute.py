@@ -1,4 +1,4 @@
-"""Compute some kept runs anew and compare: the evidence that kept numbers are those of today's code."""
+"""Compute some kept runs anew and compare: the evidence that kept numbers are those of today's versions."""
 
 from __future__ import annotations
 
@@ -17,14 +17,17 @@ import yaml
 
 from tensorldp.errors import InputError
 from tensorldp.files import read_json
-from tensorldp_papers.kept.merge import MACHINE
+from tensorldp_papers.kept.merge import MACHINE, summarise
 from tensorldp_papers.kept.provenance import (
     METRICS,
+    PROVENANCE,
     SEEDED,
+    VERSIONS,
     among,
     as_trained,
     cells_as_planned,
     described,
+    names,
     noted_training,
     read_table,
     with_origins,
@@ -111,6 +114,53 @@ def recompute(reference: Path, drawn: pd.DataFrame, compute: Compute, by: int) -
         write_table(reference / RECOMPUTED, earlier, sealed=False)
 
 
+def equal(recomputed: pd.DataFrame, tolerance: float) -> pd.Series:
+    """Returns for each line of recomputed.csv whether the values are those that were kept.
+
+    Args:
+        recomputed: the table.
+        tolerance: the largest relative difference that another kind of processor explains; on the same kind there is
+            to be none.
+    """
+    same = recomputed["kept_on"] == recomputed["computed_on"]
+    return recomputed["largest_difference"] <= (~same).astype(float) * tolerance
+
+
+def give_versions(reference: Path, tolerance: float) -> pd.DataFrame:
+    """Gives kept runs whose versions are not known those of the code that computed runs like them anew and equal.
+
+    Runs are alike if study, data set, mechanism and training are the same. Those that were not drawn, because they
+    are long, are judged by the study's other data sets. If any run of theirs differs, none of the alike gets a version.
+
+    Args:
+        reference: the folder that holds the kept results.
+        tolerance: as of `equal`.
+
+    Returns:
+        The lines of recomputed.csv that differ.
+    """
+    found, noted = read_table(reference / RECOMPUTED), read_table(reference / PROVENANCE)
+    if found is None or noted is None:
+        raise InputError(
+            f"{reference} has no {RECOMPUTED if found is None else PROVENANCE}: compute some runs anew first"
+        )
+    found["equal"] = equal(found, tolerance)
+    alike = ["study", "dataset", "mechanism", "training"]
+    exact = found.groupby(alike)["equal"].all().to_dict()
+    wide = found.groupby(["study", "mechanism"])["equal"].all().to_dict()
+    versions = found.drop_duplicates(["study", "mechanism"]).set_index(["study", "mechanism"])[VERSIONS]
+    today = _as_kept(read_rows(reference / METRICS), reference)
+    planned = set(names(today, [*CELL, "settings"]))
+    for number, row in noted.iterrows():
+        pair = row["study"], row["mechanism"]
+        known = exact.get(tuple(row[alike]), wide.get(pair, False))
+        if row[VERSIONS[0]] == 0 and known and tuple(row[[*CELL, "settings"]]) in planned:
+            noted.loc[number, VERSIONS] = versions.loc[pair].to_list()
+    write_table(reference / PROVENANCE, noted, sealed=False)
+    summarise(reference)
+    return found[~found["equal"]].drop(columns="equal")
+
+
 def _as_kept(rows: pd.DataFrame, reference: Path) -> pd.DataFrame:
     """The planned cells, trained as is noted; `override` is the config's `training` where the plan's is another."""
     noted, found = noted_training(reference), []
@@ -145,6 +195,7 @@ def _compared(run: dict[str, Any], before: dict[str, float], made: dict[str, Any
     worst = max(sorted(different), key=lambda name: different[name])
     return {
         **{column: run[column] for column in [*SEEDED, "settings", "training"]},
+        **run["cell"].versions,
         "drawn_by": by,
         "kept_commit": run["commit"],
         "commit": commit(),

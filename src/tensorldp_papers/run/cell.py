@@ -95,7 +95,7 @@ class Cell(Generic[T_co, F_co]):
         """Where its records come from: the prepared data set, features or representations of it, or nowhere."""
         if not self.plan.data or self.dataset == SYNTHETIC:
             return None
-        backbone = self.factors.named().get("backbone")
+        backbone = getattr(self.factors, "backbone", None)
         if self.plan.represented:
             return f"results/representations/{self.dataset}/{backbone}"
         if self.release == "features":
