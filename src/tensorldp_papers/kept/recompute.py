@@ -37,6 +37,7 @@ from tensorldp_papers.run.table import CELL, SERIES, read_rows, write_table
 
 RECOMPUTED = "recomputed.csv"
 GROUP = ["study", "dataset", "override"]  # of which one seed is drawn, so that shared models are trained once
+TOLERANCE = 0.01  # relative, of values from another kind of processor: the drawn runs differ by less or by much more
 Compute = Callable[[dict[str, Any], list[str]], list[dict[str, Any]]]
 
 
