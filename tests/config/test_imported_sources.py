@@ -152,8 +152,8 @@ def missed_by(parts: dict[Path, list[sources.Part]], called: set[tuple[str, str]
     found = set()
     for file, function in called:
         path = Path(file)
-        if sources._is_own(path) and not function.startswith("<"):  # a comprehension of the module itself
-            outer, _, inner = function.split(".<locals>")[0].rpartition(".")
+        outer, _, inner = function.split(".<locals>")[0].rpartition(".")
+        if sources._is_own(path) and not inner.startswith("<"):  # a comprehension runs with its module or class
             is_method, counted = bool(outer), parts.get(path, [])
             names = {part.name for part in sources._parts(path) if part.method == is_method and part.name != "import"}
             if not counted or (inner in names and inner not in {p.name for p in counted if p.method == is_method}):
