@@ -26,9 +26,7 @@ def test_releases_are_those_of_the_stated_versions() -> None:
 
 def test_every_study_and_mechanism_has_a_golden_value_and_none_is_left_over() -> None:
     cells = {text + cell.path for cell in golden_cells() for text in ("", "guarantee ")}
-    assert set(read()) == cells | {f"release {name}" for name in MECHANISMS.names()}, (
-        f"run python {FILE.with_suffix('.py')}"
-    )
+    assert set(read()) == cells | {f"release {name}" for name in MECHANISMS.names()}
 
 
 def test_a_changed_constant_of_one_mechanism_asks_for_its_version_alone(monkeypatch: pytest.MonkeyPatch) -> None:
