@@ -173,8 +173,10 @@ def of_releases() -> list[Golden]:
     for name in MECHANISMS.names():
         mechanism, source = build(name, (4, 3)), generator("golden", 0)
         x = records(mechanism, 5, dtype=torch.float64)
-        one = isinstance(mechanism, JohnsonLindenstrauss)  # its release is of all records
-        released = mechanism.covariance(x, source) if one else mechanism.privatize(x, source)
+        if isinstance(mechanism, JohnsonLindenstrauss):  # its release is of all records
+            released = mechanism.covariance(x, source)
+        else:
+            released = mechanism.privatize(x, source)
         found.append(_golden(f"release {name}", None, name, released.flatten().tolist()))
     return found
 
@@ -183,9 +185,20 @@ def read() -> dict[str, Golden]:
     """The golden values in the repository."""
     with FILE.open(newline="") as file:
         rows = list(csv.DictReader(file))
-    numbers = {"method_version": int, "mechanism_version": int, "values": _numbers}
-    made = [{name: numbers.get(name, str)(text) for name, text in row.items()} for row in rows]
-    return {row["of"]: Golden(**row) for row in made}
+    made = [
+        Golden(
+            row["of"],
+            row["method"],
+            row["mechanism"],
+            int(row["method_version"]),
+            int(row["mechanism_version"]),
+            row["processor"],
+            row["digest"],
+            _numbers(row["values"]),
+        )
+        for row in rows
+    ]
+    return {golden.of: golden for golden in made}
 
 
 def _numbers(text: str) -> tuple[float, ...]:

@@ -142,7 +142,7 @@ def _check_seeds(kept: pd.DataFrame, new: pd.DataFrame) -> None:
     both = kept[~among(kept, new, SEEDED)].merge(new.drop_duplicates(CELL), on=CELL, suffixes=("", "_new"))
     unknown = (both["settings"] == "") | (both[VERSIONS] == 0).any(axis=1)
     settings = both["settings"] != both["settings_new"]
-    version = sum(both[name] != both[f"{name}_new"] for name in VERSIONS).astype(bool)
+    version = pd.concat([both[name] != both[f"{name}_new"] for name in VERSIONS], axis=1).any(axis=1)
     data = (both["data"] != "") & (both["data"] != both["data_new"])
     differ = both[unknown | settings | version | data]
     if differ.empty:

@@ -106,7 +106,8 @@ def recompute(reference: Path, drawn: pd.DataFrame, compute: Compute, by: int) -
     for _, alike in left.groupby([*GROUP, "seed"], observed=True, sort=False):
         found = compute(_config(alike), [cell.path for cell in alike["cell"]])
         noted = []
-        for run, made in zip(alike.to_dict("records"), found, strict=True):
+        for (_, row), made in zip(alike.iterrows(), found, strict=True):
+            run = {str(name): value for name, value in row.items()}
             kept = rows[among(rows, pd.DataFrame([run]), SEEDED)]
             noted.append(_compared(run, _values(kept.to_dict("records")), made, by))
             yield f"{run['cell'].path}, seed {run['seed']}: largest difference {noted[-1]['largest_difference']:g}"

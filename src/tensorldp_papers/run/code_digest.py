@@ -298,7 +298,7 @@ def _is_known_class(base: ast.expr, tree: ast.Module) -> bool:
 
 def _part(name: str, top: ast.stmt, path: Path, *, method: bool = False) -> Part:
     files: set[Path] = set()
-    chosen, kinds, says, attributes = set(), set(), set(), set()
+    chosen, kinds, says, attributes = set[str](), set[str](), set[str](), set[str]()
     for node in ast.walk(top):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             files.update(_imported(node, path))
@@ -327,7 +327,15 @@ def _part(name: str, top: ast.stmt, path: Path, *, method: bool = False) -> Part
         name, says = "import" if _is_own(path) else "", {alias.name for alias in top.names}
     digest = hashlib.sha256(ast.dump(top).encode()).digest()
     return Part(
-        name, method, digest, *map(frozenset, (says, attributes, binds)), tuple(files), *map(frozenset, (chosen, kinds))
+        name=name,
+        method=method,
+        digest=digest,
+        says=frozenset(says),
+        attributes=frozenset(attributes),
+        binds=binds,
+        files=tuple(files),
+        chosen=frozenset(chosen),
+        kinds=frozenset(kinds),
     )
 
 
