@@ -19,8 +19,7 @@ share the chance of a wrong yes (`best_of`).
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -35,11 +34,15 @@ from tensorldp_papers.claims.statements import (
     ALPHA,
     DIFFERENCE,
     NOWHERE,
+    AllOf,
+    Alternative,
     AnyOf,
     Between,
     Estimate,
+    Shortfall,
     Statement,
     estimate,
+    finding,
     joined,
     minus,
     per_epsilon,
@@ -116,7 +119,6 @@ PRINTED: dict[tuple[str, ...], Printed] = {  # by study and data set, and by net
     ("latent", "cifar10", "cnn"): Printed((), 50_000, {"epochs": 100}),
 }
 LENGTHS = ("epochs", "rounds", "steps")
-_NOT_RUN = "not run"
 # another reading of a setting, in the source's favour; a condition names it, and nothing else follows from it
 DIFFERS = ("range", "body")
 DELTA = ("tldp_type2", "tldp_type3")  # where Tables 3 and 4 print Delta = 256 and tanh or clipping gives a range of 2
@@ -157,7 +159,7 @@ def _network(variant: str) -> str:
     return factors.get("backbone", factors.get("model", ""))
 
 
-def shortfall(cells: Iterable[AnyCell], *, settled: bool = False) -> str:
+def shortfall(cells: Iterable[AnyCell], *, settled: bool = False) -> Shortfall:
     """How cells of one study and data set fall short of the source's run, in words; empty if they do not.
 
     Where several cells fall short to different degrees, the largest shortfall is named.
@@ -175,7 +177,7 @@ def shortfall(cells: Iterable[AnyCell], *, settled: bool = False) -> str:
                 continue
             if kind not in least or degree < least[kind][0]:
                 least[kind] = (degree, text)
-    return f"{name}: {', '.join(text for _, text in least.values())}" if least else ""
+    return Shortfall((name, ", ".join(text for _, text in least.values()))) if least else Shortfall()
 
 
 def pulls(cells: Iterable[AnyCell]) -> bool:
@@ -231,9 +233,9 @@ def settled(evidence: Evidence, study: str, metric: str, **arm: Any) -> bool:
     return late is not None and late.decide() is True
 
 
-def weakly(statement: Statement, weak: str) -> Statement:
-    """The statement with this weakness added to each of its comparisons."""
-    return statement.mapped(lambda leaf: replace(leaf, weak=joined([leaf.weak, weak])))
+def weakly(statement: Statement, *weak: str) -> Statement:
+    """The statement with these weaknesses added to each of its comparisons."""
+    return statement.mapped(lambda leaf: replace(leaf, weak=Shortfall.of([leaf.weak, *weak])))
 
 
 def about(statement: Statement, dataset: str) -> Statement:
@@ -241,11 +243,45 @@ def about(statement: Statement, dataset: str) -> Statement:
     return statement.mapped(lambda leaf: replace(leaf, dataset=dataset))
 
 
+def absent(names: Iterable[str], present: Iterable[str]) -> list[str]:
+    """The data sets of a statement that are not among those present."""
+    run = set(present)
+    return [name for name in names if name not in run]
+
+
 def not_run(names: Iterable[str], present: Iterable[str]) -> str:
     """The data sets of a statement that are not among those present, as a condition."""
-    run = set(present)
-    missing = ", ".join(name for name in names if name not in run)
-    return f"{missing} {_NOT_RUN}" if missing else ""
+    missing = ", ".join(absent(names, present))
+    return f"{missing} not run" if missing else ""
+
+
+def settle(
+    evidence: Evidence,
+    made: Iterable[Scores],
+    parts: Sequence[Statement],
+    observed: str = "",
+    test: str = "",
+    *,
+    datasets: Iterable[str] = (),
+    condition: str = "",
+    then: str = "",
+) -> Finding:
+    """Returns the finding that all parts of a statement hold in this view of the results.
+
+    Args:
+        evidence: the view, one of those that share the chance of a wrong yes.
+        made: the runs that the statement is about.
+        parts: its parts.
+        observed: further observations; they decide nothing.
+        test: where it is tested, as `evidence` of a `Finding`.
+        datasets: all data sets of the claim; those that were not run become a condition.
+        condition: what else the statement needs, if it holds.
+        then: the same, named after the data sets.
+    """
+    names, present = list(datasets), [scores.dataset for scores in made]
+    statement = Alternative(AllOf(parts), evidence.ways)
+    conditions = joined([condition, not_run(names, present), then])
+    return finding(statement, observed, test, condition=conditions, absent=absent(names, present))
 
 
 def best_of(options: Mapping[Name, Statement]) -> tuple[Statement, list[Name]]:
@@ -279,17 +315,11 @@ def in_best_view(evidence: Evidence, views: Iterable[Callable[[AnyCell], bool]],
     findings = [(one, view) for one, view in tried if isinstance(one, Finding)]
     holding = [(one, view) for one, view in findings if one.holds]
     holding = holding or [(one, view) for one, view in findings if one.mixed]
-    best, view = min(holding, key=lambda pair: _absent(pair[0]), default=(findings or tried)[0])
+    best, view = min(holding, key=lambda pair: len(pair[0].absent), default=(findings or tried)[0])
     evidence.used += [name for name in view.used if name not in evidence.used]
     if isinstance(best, NotRun):
         raise best
     return best
-
-
-def _absent(found: Finding) -> int:
-    """How many data sets the condition of a finding names as not run."""
-    names = re.search(rf"(?:^|; )([^;]*) {_NOT_RUN}", found.condition)
-    return len(names[1].split(", ")) if names else 0
 
 
 def planned(evidence: Evidence, study: str, names: Iterable[str], what: str, **factors: Any) -> list[str]:

@@ -46,6 +46,7 @@ from tensorldp_papers.claims.statements import (
     Between,
     Estimate,
     Limit,
+    Shortfall,
     Statement,
     estimate,
     finding,
@@ -111,7 +112,7 @@ def nothing_learned(points: dict[float, Estimate], shuffled: dict[float, Estimat
     return "at chance, where nothing can change"
 
 
-def _weak(evidence: Evidence, dataset: str, reading: str, model: str) -> tuple[str, str]:
+def _weak(evidence: Evidence, dataset: str, reading: str, model: str) -> tuple[Shortfall, str]:
     """How the networks behind a verdict fall short, and why a shorter training is none of it.
 
     They are a reading's or, without one, those without privacy.
@@ -155,10 +156,7 @@ def settle(
         weak = {name: [_weak(evidence, name, reading, model) for model in models] for name in parts}
         shorter |= dict.fromkeys(why for short in weak.values() for _, why in short)
         statements[reading] = AllOf(
-            [
-                weakly(about(part, name), joined(dict.fromkeys(left for left, _ in weak[name])))
-                for name, part in parts.items()
-            ]
+            [weakly(about(part, name), *dict.fromkeys(left for left, _ in weak[name])) for name, part in parts.items()]
         )
     statement, holding = best_of(statements)
     names = list(dict.fromkeys(name for parts in options.values() for name in parts))

@@ -32,6 +32,7 @@ from tensorldp_papers.claims.fairness import (
     not_run,
     planned,
     pulls,
+    settle,
     shortfall,
     weakly,
 )
@@ -39,14 +40,12 @@ from tensorldp_papers.claims.statements import (
     ALPHA,
     SCORE,
     AllOf,
-    Alternative,
     AnyOf,
     Between,
     Estimate,
     Limit,
     Statement,
     estimate,
-    finding,
     joined,
     log_slopes,
     minus,
@@ -183,30 +182,6 @@ def _with_both(evidence: Evidence) -> list[str]:
     return sorted(reduced & whole)
 
 
-def settle(
-    made: list[Scores],
-    parts: list[Statement],
-    observed: str = "",
-    evidence: str = "",
-    *,
-    datasets: Iterable[str] = (),
-    condition: str = "",
-) -> Finding:
-    """The finding that all parts of a statement hold for these runs, one of the choices that a claim is tried on.
-
-    Args:
-        made: the runs.
-        parts: the parts of the statement about them.
-        observed: further observations; they decide nothing.
-        evidence: as in `Finding`.
-        datasets: all data sets of the claim; those that were not run become a condition.
-        condition: what else the statement needs, if it holds.
-    """
-    absent = not_run(datasets, [scores.dataset for scores in made])
-    shared = Alternative(AllOf(parts), max(scores.ways for scores in made))
-    return finding(shared, observed, evidence, condition=joined([condition, absent]))
-
-
 def at_each(
     scores: Scores, mechanism: str, low: float = -np.inf, high: float = np.inf, form: str = "", name: str = ""
 ) -> dict[float, Between]:
@@ -264,7 +239,7 @@ def baselines_stay_low(evidence: Evidence) -> Finding:
     low = [below(scores, name, LOW, largest=10) for scores in made for name in BASELINES]
     most = min(max(e for e in scores.points("laplace") if e <= 10) for scores in made)
     condition = joined([f"up to a nominal epsilon of {most:g}", _staying_form(made, 10)])
-    return settle(made, low, datasets=IMAGES, condition=condition)
+    return settle(evidence, made, low, datasets=IMAGES, condition=condition)
 
 
 @claim("T35", expected=f"F1 of at least {0.9 - ABOUT:g} at the largest epsilon below 1: about 90 % or more", on="mnist")
@@ -282,6 +257,7 @@ def type1_reaches(evidence: Evidence, on: str) -> Finding:
     others = "; ".join(f"{name} has {parts[name].value.mean:.3f}" for name in TLDP if name not in alone)
     true = rows[rows["epsilon"] == epsilon]["guarantee_pure_epsilon"].max()
     return settle(
+        evidence,
         [scores],
         [AnyOf(list(parts.values()))],
         f"without perturbation {clean(scores)}; the true pure epsilon of TLDP-L is {true:,.0f} there",
@@ -307,7 +283,7 @@ def type1_cifar(evidence: Evidence) -> Finding:
         step = minus(points[-1], points[-2])
         parts.append(_last(scores, name, 0.7 - ABOUT))
         parts.append(scores.statement(f"last change of {name} on {scores.name}", step, -ABOUT, ABOUT))
-    return settle([scores], parts)
+    return settle(evidence, [scores], parts)
 
 
 def _log_kept(one: TldpGaussian | TldpLaplace) -> float:
@@ -397,7 +373,7 @@ def gaussian_above_laplace(evidence: Evidence) -> Finding:
         above = [e for e in epsilons if e > 4]
         later += [f"above 4 nats {scores.gap('tldp-g', 'tldp-l', epsilons=above, note='')}"] if above else []
     condition = f"{NOMINAL} below 4 nats an element: at an equal true one TLDP-G guarantees no finite pure epsilon"
-    return settle(made, parts, "; ".join(later), datasets=IMAGES, condition=condition)
+    return settle(evidence, made, parts, "; ".join(later), datasets=IMAGES, condition=condition)
 
 
 @claim("T41", expected=f"each TLDP method above each baseline by {MARGIN} on average over the nominal grid")
@@ -409,7 +385,7 @@ def large_margin(evidence: Evidence) -> Finding:
     honest = evidence.rows(TYPE1, F1, dataset=names, mechanism=["laplace", "tldp-l"])
     networks = {name for scores in made for name in scores.rows["variant"]}
     observed = f"at an equal true epsilon {_margin_at_true_epsilon(honest[honest['variant'].isin(networks)])}"
-    return settle(made, parts, observed, datasets=IMAGES, condition=NOMINAL)
+    return settle(evidence, made, parts, observed, datasets=IMAGES, condition=NOMINAL)
 
 
 def _margin_at_true_epsilon(rows: pd.DataFrame) -> str:
@@ -431,7 +407,7 @@ def _margin_at_true_epsilon(rows: pd.DataFrame) -> str:
 def type2_ahead(evidence: Evidence) -> Finding:
     made = each(evidence, TYPE2, IMAGES, BASELINES)
     parts = [part for scores in made for part in ahead(scores, 0.0)]
-    return settle(made, parts, as_printed(evidence, made), datasets=IMAGES, condition=NOMINAL)
+    return settle(evidence, made, parts, as_printed(evidence, made), datasets=IMAGES, condition=NOMINAL)
 
 
 @claim("T62", expected="each TLDP method above each baseline on average over the nominal grid, in each study")
@@ -447,10 +423,10 @@ def consistently_ahead(evidence: Evidence) -> Finding:
         made += by_arm
         parts.append(AnyOf([AllOf(ahead(scores, 0.0)) for scores in by_arm]))
     if not third:
-        raise NotRun(f"needs {TYPE3}, which the {evidence.scale} grid does not have on the paper's data sets")
-    absent = not_run(TYPE3_DATASETS, third)
-    condition = joined([NOMINAL, f"{absent} in Type III" if absent else ""])
-    return settle(made, parts, datasets=IMAGES, condition=condition)
+        raise evidence.lacks(TYPE3, " on the paper's data sets")
+    missing = not_run(TYPE3_DATASETS, third)
+    condition = joined([NOMINAL, f"{missing} in Type III" if missing else ""])
+    return settle(evidence, made, parts, datasets=IMAGES, condition=condition)
 
 
 @claim("T42", expected=f"F1 of at least {0.8 - ABOUT:g} at the largest epsilon, and of at most {0.8 + ABOUT:g} at all")
@@ -459,7 +435,7 @@ def type2_mnist(evidence: Evidence) -> Finding:
     most = [part for name in TLDP for part in at_each(scores, name, high=0.8 + ABOUT).values()]
     reached = AnyOf([_last(scores, name, 0.8 - ABOUT) for name in TLDP])
     observed = joined([f"without perturbation {clean(scores)}", as_printed(evidence, [scores])])
-    return settle([scores], [reached, *most], observed)
+    return settle(evidence, [scores], [reached, *most], observed)
 
 
 @claim("T43", expected=f"F1 within {ABOUT} of 0.4 at the largest epsilon, on both")
@@ -468,7 +444,7 @@ def type2_colour(evidence: Evidence) -> Finding:
     made = each(evidence, TYPE2, colour, TLDP)
     parts: list[Statement] = [_last(scores, name, 0.4 - ABOUT, 0.4 + ABOUT) for scores in made for name in TLDP]
     unperturbed = [f"without perturbation {clean(scores)} on {scores.name}" for scores in made]
-    return settle(made, parts, joined([*unperturbed, as_printed(evidence, made)]), datasets=colour)
+    return settle(evidence, made, parts, joined([*unperturbed, as_printed(evidence, made)]), datasets=colour)
 
 
 def _without_table5(made: list[Scores]) -> Finding:
@@ -507,14 +483,14 @@ def type2_baselines(evidence: Evidence) -> Finding:
     """Table 5's Gaussian has several times the noise of Theorem 2's: one form by itself decides only in favour."""
     made = each(evidence, TYPE2, IMAGES, BASELINES)
     low = [below(scores, name, LOW) for scores in made for name in BASELINES]
-    absent = any(scores.of("gaussian", "table5").empty for scores in made)
-    if absent and AllOf(low).decide() is False:
+    lacking = any(scores.of("gaussian", "table5").empty for scores in made)
+    if lacking and AllOf(low).decide() is False:
         rest = AllOf([below(scores, name, LOW) for scores in made for name in BASELINES if name != "gaussian"])
         if rest.decide() is not False:
             return _without_table5(made)
     parts = [*low, _fluctuates(made)]
-    decided = settle(made, parts, as_printed(evidence, made), datasets=IMAGES, condition=_staying_form(made))
-    if decided.holds is None and absent:
+    decided = settle(evidence, made, parts, as_printed(evidence, made), datasets=IMAGES, condition=_staying_form(made))
+    if decided.holds is None and lacking:
         return replace(decided, wanted=f"{decided.wanted}; {TABLE5}")
     return decided
 
@@ -551,6 +527,6 @@ def type2_slower(evidence: Evidence) -> Finding:
         made += [one, two]
     if not made:
         raise NotRun(f"needs {TYPE1} and {TYPE2} on one of {', '.join(IMAGES)}, at three epsilons of both")
-    absent = not_run(IMAGES, [scores.dataset for scores in made])
-    condition = f"slopes of {absent} at three epsilons of both with this network" if absent else ""
-    return settle(made, parts, as_printed(evidence, second), condition=condition)
+    missing = not_run(IMAGES, [scores.dataset for scores in made])
+    condition = f"slopes of {missing} at three epsilons of both with this network" if missing else ""
+    return settle(evidence, made, parts, as_printed(evidence, second), condition=condition)

@@ -24,6 +24,7 @@ from tensorldp_papers.claims.statements import (
     AllOf,
     Between,
     Estimate,
+    Shortfall,
     Statement,
     estimate,
     finding,
@@ -107,7 +108,7 @@ def tanh_helps(evidence: Evidence) -> Finding:
             f"{text.format(name)}, unperturbed",
             gap(name, (NO_PRIVACY,), [""]),
             low=0,
-            weak=f"{name}: {UNPERTURBED}",
+            weak=Shortfall((name, UNPERTURBED)),
             dataset=name,
         )
         for name in clean
