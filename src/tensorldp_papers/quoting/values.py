@@ -18,6 +18,7 @@ from tensorldp_papers.claims.base import ConditionKind
 from tensorldp_papers.claims.criteria import changed
 from tensorldp_papers.claims.registry import GROUPS
 from tensorldp_papers.claims.statements import wrong_by_chance
+from tensorldp_papers.claims.table import numbers_in
 from tensorldp_papers.data import catalogue
 from tensorldp_papers.kept.provenance import CLAIMS, METRICS, SERIES
 from tensorldp_papers.plots.means import adds_from
@@ -69,7 +70,7 @@ M = TypeVar("M", bound=BaseModel)
 class Entry(BaseModel):
     """How to compute a number.
 
-    One of four kinds: kept rows (`metric`), a number that a claim's evidence states (`claim`), the number of claims
+    One of four kinds: kept rows (`metric`), a number that a claim's check found (`claim`), the number of claims
     with a verdict (`count`), or one of `FUNCTIONS` (`function`).
     """
 
@@ -93,7 +94,7 @@ class Entry(BaseModel):
     without: str | None = None  # for `adds_from`: the variant that reads no private record
     looks: int = 1  # for `adds_from`: comparisons that share its 5 %
     claim: str | None = None
-    after: str | None = None  # the number in the claim's evidence right after these words
+    number: str | None = None  # its name among the numbers of the claim
     count: str | None = None  # a verdict, what a condition is, "all", "wrong_by_chance", or one of `REWRITTEN`
     group: Literal["theorem", "run", "description"] | None = None  # the claims that are counted, all without
     function: str | None = None
@@ -226,14 +227,13 @@ class Quotes:
         return self._kept(mark, entry)
 
     def stated(self, mark: str, entry: Entry) -> float:
-        """The number that the evidence of a claim states after some words."""
+        """The number of a claim that has a name."""
         if entry.claim not in self.claims.index:
             raise InputError(f"the quote {mark!r}: no kept claim {entry.claim!r}")
-        text = str(self.claims["observed"][str(entry.claim)])
-        match = re.search(re.escape(entry.after or "") + r"\s*(-?[0-9][0-9,]*(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)", text)
-        if match is None:
-            raise InputError(f"the quote {mark!r}: {entry.claim} states no number after {entry.after!r}")
-        return float(match[1].replace(",", ""))
+        found = numbers_in(self.claims["numbers"][str(entry.claim)])
+        if entry.number not in found:
+            raise unknown(f"number of {entry.claim}", str(entry.number), found)
+        return found[entry.number]
 
     def rows(self, mark: str, entry: Entry) -> pd.DataFrame:
         """The kept rows that an entry names, one for each cell and seed.

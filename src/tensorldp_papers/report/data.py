@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -186,9 +185,8 @@ def opening(rows: pd.DataFrame, paper_name: str) -> dict[str, Any]:
 
 
 def _claims_of(study: str, claims: pd.DataFrame) -> list[str]:
-    """The claims whose evidence or observation names the study."""
-    text = claims["evidence"].fillna("") + " " + claims["observed"].fillna("")
-    return [str(i) for i in claims["id"][text.str.contains(rf"\b{re.escape(study)}\b")]]
+    """The claims whose check reads the study."""
+    return [str(id) for id, studies in zip(claims["id"], claims["studies"], strict=True) if study in studies.split()]
 
 
 def explorer_data(

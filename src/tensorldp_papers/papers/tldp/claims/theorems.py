@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from itertools import product
 
 import pandas as pd
 import torch
@@ -15,7 +16,7 @@ from tensorldp.mechanisms.randomized_response import KaryRandomizedResponse
 from tensorldp.mechanisms.tldp import TldpLaplace
 from tensorldp.privacy import compose
 from tensorldp.randomness import generator
-from tensorldp_papers.claims.base import Finding, NotRun, cannot_be_checked, claim
+from tensorldp_papers.claims.base import Finding, NotRun, cannot_be_checked, claim, named
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.fairness import best_of, not_run, shortfall, weakly
 from tensorldp_papers.claims.laws import squared_error
@@ -117,6 +118,7 @@ def tanh_helps(evidence: Evidence) -> Finding:
         return finding(AllOf(unperturbed), condition=not_run(IMAGES, clean))
     readings: dict[str, Statement] = {}
     told = []
+    numbers: dict[str, float] = {}
     for how, endings in WEIGHTS.items():
         runs = {name: made for name in noisy if (made := trainings(name, endings))}
         several = all(len(made) > 1 for made in runs.values())
@@ -134,18 +136,18 @@ def tanh_helps(evidence: Evidence) -> Finding:
         if runs:
             readings[how] = weakly(AllOf(parts), "" if several or endings == ("",) else ONE_TRAINING)
             told.append(f"{how}, by epsilon: {'; '.join(by_epsilon(name, made) for name, made in runs.items())}")
-            told += [
-                f"{how}, {LEAST}: {mechanism} {gap(name, (mechanism,), made, LEAST).mean:.2f} on {name}"
-                for name, made in runs.items()
-                for mechanism in TLDP
-            ]
+            for name, mechanism in product(runs, TLDP):
+                least = gap(name, (mechanism,), runs[name], LEAST).mean
+                told.append(f"{how}, {LEAST}: {mechanism} {least:.2f} on {name}")
+                numbers[f"{how}, {LEAST}: {mechanism} on {name}"] = least
     if len(readings) < len(WEIGHTS):
         readings = {reading: weakly(statement, ONE_READING) for reading, statement in readings.items()}
     statement, holding = best_of(readings)
     gaps = [f"{part.value.mean:.2f} on {name}" for part, name in zip(unperturbed, clean, strict=True)]
     only = f"with {holding[0]} alone" if len(holding) == 1 else ""
     observed = joined([f"without noise {', '.join(gaps)}", *told])
-    return finding(statement, observed, condition=joined([only, not_run(IMAGES, noisy)]))
+    condition = joined([only, not_run(IMAGES, noisy)])
+    return finding(statement, observed, condition=condition, numbers=named(numbers))
 
 
 def _kept_symmetric(epsilon: float) -> float:
@@ -245,6 +247,11 @@ def retention_substitutes_noise() -> Finding:
         f"the least with any probability, which TLDP does not have, it is {words} nats an element "
         f"({SHARED[-1] * 784:,.0f} for an MNIST image at {SHARED[-1]:g})",
         "tests/mechanisms/test_tldp_discrete.py::test_retention_buys_nothing_at_small_budgets",
+        numbers=named(
+            {"error without retention over that with it, at most": max(own.values())}
+            | {f"error without retention over the least at {e:g}": gain for e, gain in gains.items()}
+            | {"nats of an element from which on keeping it saves noise": min((e for e in gains if gains[e] > 1 + GAIN), default=math.inf)}
+        ),
     )
 
 
