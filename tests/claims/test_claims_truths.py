@@ -314,6 +314,9 @@ def test_undecided_says_why_and_how_many_seeds_would_do(
     found = statements.finding(Between("x", value, low=0, **more))
     assert found.holds is None
     assert all(word in found.wanted for word in words)
+    (need,) = found.needs
+    assert bool(need.seeds) is not bool(need.missing)
+    assert found.numbers[0].value == value.mean
 
 
 def test_former_names_still_work_and_say_what_is_new() -> None:

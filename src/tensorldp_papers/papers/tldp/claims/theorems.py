@@ -238,6 +238,7 @@ def retention_substitutes_noise() -> Finding:
     gains = {element: retention_gain(element) for element in (*SHARED, *LARGE)}
     own = {epsilon: own_retention_gain(epsilon, IMAGE) for epsilon in OWN}
     words = ", ".join(f"{gain:.6f} at {element:g}" for element, gain in gains.items())
+    paying = min((e for e, gain in gains.items() if gain > 1 + GAIN), default=math.inf)
     most = 1 / (IMAGE.size - 1)  # at which TLDP-L keeps an element most often
     return Finding(
         max(own.values()) > 1 + GAIN,
@@ -250,7 +251,7 @@ def retention_substitutes_noise() -> Finding:
         numbers=named(
             {"error without retention over that with it, at most": max(own.values())}
             | {f"error without retention over the least at {e:g}": gain for e, gain in gains.items()}
-            | {"nats of an element from which on keeping it saves noise": min((e for e in gains if gains[e] > 1 + GAIN), default=math.inf)}
+            | {"nats of an element from which on keeping it saves noise": paying}
         ),
     )
 
