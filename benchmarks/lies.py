@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from tensorldp.audit.thresholds import upper_bound
 from tensorldp.check import Verdict, check
-from tensorldp.files import read_json, write_json, write_text
+from tensorldp.files import write_text
 from tensorldp_papers.run.cli import parser, run
 from tensorldp_papers.run.progress import track
 from tensorldp_papers.run.provenance import commit
@@ -54,9 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options.add_argument("--samples", type=int, default=200_000, help="for a lie")
     options.add_argument("--false-alarms", type=int, default=0, metavar="RUNS", help="of each honest randomizer")
     options.add_argument("--only", nargs="*", default=[], help="names of cases")
-    options.add_argument("--out", type=Path, default=Path("benchmarks/lies.json"), help="of the lies")
-    options.add_argument("--honest", type=Path, default=Path("benchmarks/false_alarms.json"), help="of the honest")
-    options.add_argument("--page", type=Path, help="write the tables of both files into this page")
+    options.add_argument("--out", type=Path, default=Path("benchmarks/lies.csv"), help="of the lies")
+    options.add_argument("--honest", type=Path, default=Path("benchmarks/false_alarms.csv"), help="of the honest")
+    options.add_argument("--page", type=Path, help="write both tables into this page")
     given = options.parse_args(arguments)
     sys.path.insert(0, str(SUITE))
     from honest import HONEST
@@ -69,12 +70,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if given.false_alarms:
         count_alarms(honest, given.false_alarms, given.honest)
     if given.page is not None:
-        write_page(given.page, read_json(given.out), read_json(given.honest))
+        write_page(given.page, list(measured(given.out).values()), list(measured(given.honest).values()))
+
+
+def measured(path: Path) -> dict[str, dict[str, Any]]:
+    """The rows of a table of measurements by the name of their case; none where it is not there yet."""
+    rows = pd.read_csv(path, keep_default_na=False).to_dict("records") if path.exists() else []
+    return {str(row["name"]): {str(key): value for key, value in row.items()} for row in rows}
+
+
+def keep(path: Path, rows: Mapping[str, Mapping[str, Any]]) -> None:
+    """Write a table of measurements."""
+    write_text(path, pd.DataFrame(list(rows.values())).to_csv(index=False))
 
 
 def find_lies(cases: Sequence[Any], seeds: int, out: Path, **options: Any) -> None:
-    """Check each lie with several seeds; its row in the file is replaced."""
-    rows = read_json(out) if out.exists() else []
+    """Check each lie with several seeds; its row in the table is replaced."""
+    rows = measured(out)
     for case in track(cases, "lie"):
         verdicts = [checked(case, seed=seed, **options) for seed in range(seeds)]
         refuted = [v for v in verdicts if v.refuted]
@@ -82,86 +94,80 @@ def find_lies(cases: Sequence[Any], seeds: int, out: Path, **options: Any) -> No
             "name": case.name,
             "claim": verdicts[0].claim,
             "truth": case.truth,
-            "floating_point": case.floating_point,
-            "runs": seeds,
             "minutes": options["minutes"],
+            "runs": seeds,
             "refuted": len(refuted),
-            "seconds": sorted(v.seconds for v in verdicts),
-            "samples": sorted(v.samples for v in refuted or verdicts),
-            "found_by": sorted({v.findings[0].event.split(" >=")[0].split(" <=")[0] for v in refuted}),
-            "kinds": sorted({v.findings[0].kind for v in refuted}),
+            "releases": max(v.samples for v in refuted or verdicts),
+            "seconds": round(max(v.seconds for v in verdicts), 1),
+            "kinds": ", ".join(sorted({v.findings[0].kind for v in refuted})),
+            "found_by": "; ".join(sorted({v.findings[0].event.split(" >=")[0].split(" <=")[0] for v in refuted})),
         }
-        rows = [old for old in rows if old["name"] != case.name] + [row]
-        write_json(out, rows)
-        print(json.dumps({key: row[key] for key in ("name", "refuted", "runs", "seconds", "samples")}), flush=True)
+        rows[case.name] = row
+        keep(out, rows)
+        print(json.dumps({key: row[key] for key in ("name", "refuted", "runs", "seconds", "releases")}), flush=True)
 
 
 def count_alarms(cases: Sequence[Any], runs: int, out: Path) -> None:
-    """Check each honest randomizer with seeds 0, 1, ...; seeds that the file counts are not repeated.
+    """Check each honest randomizer with seeds 0, 1, ...; seeds that the table counts are not repeated.
 
     Findings beside the claim are counted too: those about floats where the claim leaves them out, which are real leaks,
-        and those about declarations, which are false alarms, with the error that each check allows them. `code` says at
-        which seed
-    the code of a commit took over.
+    and those about declarations, which are false alarms, with the error that each check allows them.
     """
-    old = read_json(out) if out.exists() else {"rows": [], "code": {}}
-    rows, code = {row["name"]: row for row in old["rows"]}, old["code"]
-    code.setdefault(commit(), min((row["runs"] for row in old["rows"]), default=0))
+    rows, code = measured(out), commit()
+    counted = ("runs", "refuted", "releases", "seconds", "floats_beside", "wrong_beside", "error_beside")
     for seed in track(range(runs), "run of each honest randomizer"):
         for case in cases:
-            row = rows.setdefault(
-                case.name,
-                {"name": case.name, "runs": 0, "refuted": 0, "releases": 0, "seconds": 0.0, "beside": {}},
-            )
+            row = rows.setdefault(case.name, {"name": case.name, "claim": "", **dict.fromkeys(counted, 0)})
             if seed < row["runs"]:
                 continue
             found = checked(case, seed=seed, **SMALL)
-            row |= {"claim": found.claim, "floating_point": case.floating_point, "runs": seed + 1}
-            row["refuted"] += found.refuted
-            row["error_beside"] = sum(attempt.error for attempt in found.attempts if attempt.name in BESIDE)
-            row["releases"] = max(row["releases"], found.samples)
-            row["seconds"] = round(row["seconds"] + found.seconds, 2)
-            row["beside"] = dict(Counter(row["beside"]) + Counter(finding.kind for finding in found.findings))
-        settings = {**SMALL, "confidence": 0.95}
-        write_json(out, {"settings": settings, "code": code, "rows": list(rows.values())})
+            about_floats = sum(finding.kind == "floating point" for finding in found.findings)
+            row |= {
+                "claim": found.claim + ", floats included" * case.floating_point,
+                "runs": seed + 1,
+                "refuted": row["refuted"] + found.refuted,
+                "releases": max(row["releases"], found.samples),
+                "seconds": round(row["seconds"] + found.seconds, 2),
+                "floats_beside": row["floats_beside"] + about_floats,
+                "wrong_beside": row["wrong_beside"] + len(found.findings) - about_floats,
+                "error_beside": sum(attempt.error for attempt in found.attempts if attempt.name in BESIDE),
+                "commit": code,
+            }
+        keep(out, rows)
 
 
-def write_page(page: Path, lies: list[dict[str, Any]], honest: dict[str, Any]) -> None:
+def write_page(page: Path, lies: Sequence[Mapping[str, Any]], honest: Sequence[Mapping[str, Any]]) -> None:
     """Put the tables of the measurements between the page's marks."""
     text = page.read_text()
     before, rest = text.split(START)
     after = rest.split(END)[1]
-    write_text(page, before + START + "\n" + tables(lies, honest["rows"]) + "\n" + origin(honest) + "\n" + END + after)
+    write_text(page, f"{before}{START}\n{tables(lies, honest)}\n{origin(honest)}\n{END}{after}")
 
 
-def origin(honest: dict[str, Any]) -> str:
-    """In words: the findings beside the claim, and which code checked the honest randomizers."""
-    rows = honest["rows"]
-    wrong = sum(count for row in rows for kind, count in row["beside"].items() if kind != "floating point")
-    allowed = sum(row["error_beside"] * row["runs"] for row in rows)
-    code = ", ".join(
-        f"{name} from seed {start} on" for name, start in sorted(honest["code"].items(), key=lambda i: i[1])
-    )
+def origin(honest: Sequence[Mapping[str, Any]]) -> str:
+    """In words: the findings beside the claim, and which code checked the honest randomizers last."""
+    wrong = sum(row["wrong_beside"] for row in honest)
+    allowed = sum(row["error_beside"] * row["runs"] for row in honest)
     return (
         f"\nBeside the claim, a declaration that is right was called wrong {wrong} times; the error of these tests "
-        f"allows {allowed:.1f} times in expectation.\nCommit of the checking code: {code}."
+        f"allows {allowed:.1f} times in expectation.\n"
+        f"Commit of the last checks: {', '.join(sorted({str(row['commit']) for row in honest}))}."
     )
 
 
-def tables(lies: list[dict[str, Any]], honest: list[dict[str, Any]]) -> str:
+def tables(lies: Sequence[Mapping[str, Any]], honest: Sequence[Mapping[str, Any]]) -> str:
     """Both tables in Markdown."""
     lines = ["| lie | claim | truth | refuted | releases | CPU seconds | kind |", "|---|---|---|---|---|---|---|"]
     for row in lies:
         lines.append(
             f"| {row['name']} | {row['claim']} | {row['truth']} | {row['refuted']} of {row['runs']} "
-            f"| {row['samples'][-1]:,} | {row['seconds'][-1]:.1f} | {', '.join(row['kinds'])} |"
+            f"| {row['releases']:,} | {row['seconds']:.1f} | {row['kinds']} |"
         )
     lines += ["", "| honest | claim | releases | refuted | at most, at 95 % |", "|---|---|---|---|---|"]
     for row in honest:
         bound = float(upper_bound(row["refuted"], row["runs"], 0.05))
-        floats = ", floats included" if row["floating_point"] else ""
         lines.append(
-            f"| {row['name']} | {row['claim']}{floats} | {row['releases']:,} | {row['refuted']} of {row['runs']} "
+            f"| {row['name']} | {row['claim']} | {row['releases']:,} | {row['refuted']} of {row['runs']} "
             f"| {bound:.3f} |"
         )
     runs, refuted = (sum(row[key] for row in honest) for key in ("runs", "refuted"))

@@ -6,7 +6,6 @@ import ast
 import sys
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -93,20 +92,6 @@ def test_no_function_imports_what_would_be_a_circle() -> None:
         if reaches(name, module)
     ]
     assert circles == []
-
-
-def test_what_a_package_imports_when_it_is_asked_for_is_stated_for_readers_of_its_code() -> None:
-    for module, tree in TREES.items():
-        defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-        if MODULES[module].name != "__init__.py" or not {"__getattr__", "__dir__"} & defined:
-            continue
-        blocks = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
-        lines = [line for block in blocks for line in block.body if isinstance(line, ast.ImportFrom)]
-        homes = {alias.name: line.module for line in lines for alias in line.names}
-        package = import_module(module)
-        assert sorted(homes) == sorted(package.__all__) == sorted(dir(package)), module
-        for name, home in homes.items():
-            assert getattr(package, name) is getattr(import_module(str(home)), name), name
 
 
 def tops(module: str, *, functions: bool) -> set[str]:

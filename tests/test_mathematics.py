@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import doctest
-import json
 import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from tensorldp.audit.thresholds import upper_bound
@@ -41,10 +41,9 @@ def test_formulas_are_ones_that_github_renders(page: Path) -> None:
 
 def test_the_page_on_checking_has_what_was_measured_of_the_planted_lies() -> None:
     page = (ROOT / "docs" / "checking.md").read_text()
-    lies = json.loads((ROOT / "benchmarks" / "lies.json").read_text())
-    honest = json.loads((ROOT / "benchmarks" / "false_alarms.json").read_text())["rows"]
-    found, runs = (sum(row[key] for row in lies) for key in ("refuted", "runs"))
+    lies, honest = (pd.read_csv(ROOT / "benchmarks" / f"{name}.csv") for name in ("lies", "false_alarms"))
+    found, runs = (int(lies[key].sum()) for key in ("refuted", "runs"))
     assert f"learning from 200,000 releases at most | {runs:,} | {found:,} |" in page
-    wrong, checks = (sum(row[key] for row in honest) for key in ("refuted", "runs"))
+    wrong, checks = (int(honest[key].sum()) for key in ("refuted", "runs"))
     most = 100 * float(upper_bound(wrong, checks, 0.05))
     assert f"at confidence 0.95 | {checks:,} | {wrong}, so at most {most:.2f} % in truth |" in page

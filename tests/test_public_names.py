@@ -1,12 +1,10 @@
-"""docs/public-names.md lists names that exist and every name that guides import; those of 0.1.0 are where they were."""
+"""docs/public-names.md lists names that exist and every name that guides import."""
 
 from __future__ import annotations
 
 import ast
 import doctest
 import re
-import sys
-from contextlib import nullcontext
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,41 +12,12 @@ from pathlib import Path
 import pytest
 from blocks import blocks
 
-from tensorldp.moved import MOVED
-
 ROOT = Path(__file__).parents[1]
 LISTED = {
     module: re.findall(r"`(\w+)`", names)
     for module, names in re.findall(
         r"^\| `(tensorldp[\w.]*)` \| (.*) \|$", (ROOT / "docs" / "public-names.md").read_text(), re.MULTILINE
     )
-}
-FIRST_RELEASE = {
-    "tensorldp.mechanisms": "Ball Box Domain Mechanism make mechanism_class names register",
-    "tensorldp.mechanisms.additive_noise": "AdditiveNoise GAUSSIAN LAPLACE",
-    "tensorldp.privacy": "Audit Fit Guarantee OneRun accuracy_audit accuracy_ceiling audit audit_profile audits check "
-    "clean_test_ceiling compose goodness_of_fit one_run_audit one_run_bound",
-    "tensorldp.privacy.checking": "Claim Finding Verdict check",
-    "tensorldp.privacy.curves.base": "PrivacyCurve",
-    "tensorldp.privacy.curves.laplace": "LaplaceCurve",
-    "tensorldp.privacy.curves.gaussian": "GaussianCurve",
-    "tensorldp.privacy.curves.discrete": "DiscreteCurve",
-    "tensorldp.privacy.curves.dp_sgd": "DpSgdCurve",
-    "tensorldp.randomness": "add_laplace generator",
-    "tensorldp.errors": "InputError",
-    "tensorldp.claims.base": "Claim Finding claim",
-    "tensorldp.claims.evidence": "Evidence",
-    "tensorldp.claims.statements": "Inside finding minus per_seed",
-    "tensorldp.data.catalogue": "Dataset register_dataset",
-    "tensorldp.data.source": "File Source",
-    "tensorldp.data.split": "Parsed stratified",
-    "tensorldp.models": "Task build names register_model",
-    "tensorldp.studies.methods": "register_method",
-    "tensorldp.learners.means": "nearest_mean",
-    "tensorldp.representations.letters": "fitting_and_tasks",
-    "tensorldp.representations.projection": "discriminant",
-    "tensorldp.studies.records": "read_records",
-    "tensorldp.studies.represent": "extractor",
 }
 
 
@@ -74,23 +43,3 @@ def test_every_name_that_a_guide_or_the_typed_package_imports_is_listed() -> Non
     mine = [(module, name) for module, name in found if module.split(".")[0] == "tensorldp"]
     assert len(mine) > 20
     assert [one for one in mine if one[1] not in LISTED.get(one[0], ())] == []
-
-
-@pytest.mark.parametrize("module", FIRST_RELEASE)
-def test_every_name_of_the_first_release_is_found_where_it_was(module: str) -> None:
-    for name in [name for name in sys.modules if name in MOVED]:
-        del sys.modules[name]
-    moved = module in MOVED
-    told = pytest.warns(DeprecationWarning, match=f"{module} is {MOVED[module]} now") if moved else nullcontext()
-    with told:
-        old = import_module(module)
-    new = import_module(MOVED.get(module, module))
-    for name in FIRST_RELEASE[module].split():
-        assert getattr(old, name) is getattr(new, name), name
-
-
-def test_an_old_module_has_no_names_of_its_own() -> None:
-    with pytest.raises(ImportError, match="no_such_name"):
-        exec("from tensorldp.privacy.curves.laplace import no_such_name")
-    with pytest.raises(ModuleNotFoundError):
-        import_module("tensorldp.privacy.no_such_module")

@@ -1,4 +1,4 @@
-"""The lines of criteria.csv say what the kept table of their commit says."""
+"""The lines of criteria.csv and of verdicts.csv say what the kept table of their commit says."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import io
 import subprocess
 
 import pytest
-from texts import ROOT
+from texts import ROOT, read
 
 from tensorldp_papers.claims.criteria import Criterion, criteria
 
@@ -32,3 +32,11 @@ def test_no_criterion_was_edited_after_its_commit() -> None:
         kept = kept_at(commit)
         for line in lines:
             assert (kept[line.id]["claim"], kept[line.id]["expected"]) == (line.claim, line.expected), (commit, line.id)
+
+
+def test_the_history_of_verdicts_is_that_of_the_kept_table() -> None:
+    lines = list(csv.DictReader(io.StringIO(read("results/reference/verdicts.csv"))))
+    assert {line["id"] for line in lines} == {row["id"] for row in csv.DictReader(io.StringIO(read(KEPT)))}
+    tables = {commit: kept_at(commit) for commit in {line["commit"] for line in lines} - {""}}
+    made = [line for line in lines if line["commit"]]
+    assert [line for line in made if tables[line["commit"]][line["id"]]["verdict"] != line["verdict"]] == []

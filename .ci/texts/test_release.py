@@ -13,6 +13,7 @@ CITATION = data("CITATION.cff")
 PROJECT = data("pyproject.toml")["project"]
 SECTION = re.compile(r"## (Unreleased|(\d+\.\d+\.\d+) - (\d{4}-\d{2}-\d{2}))")
 WORKFLOWS = {path.stem: data(str(path)) for path in (ROOT / ".github" / "workflows").glob("*.yml")}
+KINDS = ("Added", "Changed", "Deprecated", "Removed", "Fixed", "Security")
 FORMS = {path.stem: data(str(path)) for path in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml")}
 
 
@@ -42,8 +43,14 @@ def test_the_changelog_is_in_order_and_its_newest_release_is_the_version() -> No
     numbers = [tuple(map(int, str(version).split("."))) for version, _ in released]
     assert numbers == sorted(set(numbers), reverse=True)
     assert [date for _, date in released] == sorted((date for _, date in released), reverse=True)
-    newest = released[0] if released else (tensorldp.__version__, "")  # before the first release there is no date
-    assert newest == (tensorldp.__version__, str(CITATION.get("date-released", "")))
+    assert released[0] == (tensorldp.__version__, str(CITATION["date-released"]))
+
+
+def test_a_release_is_told_in_120_lines_under_the_headings_that_readers_expect() -> None:
+    for section in re.split(r"^## ", read("CHANGELOG.md"), flags=re.MULTILINE)[1:]:
+        assert len(section.splitlines()) <= 120, section.splitlines()[0]
+        kinds = re.findall(r"^### (.*)$", section, re.MULTILINE)
+        assert kinds == [kind for kind in KINDS if kind in kinds]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,3 @@
 """What local differential privacy costs, and what it really gives, when the private thing is a tensor."""
 
-from tensorldp import moved as moved
-
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -317,14 +317,3 @@ def test_undecided_says_why_and_how_many_seeds_would_do(
     (need,) = found.needs
     assert bool(need.seeds) is not bool(need.missing)
     assert found.numbers[0].value == value.mean
-
-
-def test_former_names_still_work_and_say_what_is_new() -> None:
-    value = estimate([0.4, 0.41, 0.42])
-    with pytest.warns(DeprecationWarning, match="Inside is now Between"):
-        former = statements.Inside
-    assert former("x", value, low=0, void="both at chance") == Between("x", value, low=0, undecidable="both at chance")
-    with pytest.warns(DeprecationWarning, match="Every is now AllOf"):
-        assert statements.Every is AllOf
-    with pytest.raises(AttributeError, match="Others"):
-        _ = statements.Others

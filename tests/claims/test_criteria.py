@@ -5,8 +5,10 @@ import re
 from dataclasses import replace
 from datetime import date
 from itertools import pairwise
+from pathlib import Path
 
 import criterion_numbers
+import pandas as pd
 import pytest
 from criterion_numbers import line_to_add, numbers_of, numbers_of_rules
 
@@ -16,6 +18,7 @@ from tensorldp_papers.claims.registry import listed
 
 CHECKS = load_checks()
 IDS = [row["id"] for rows in listed().values() for row in rows]
+KEPT = Path(__file__).parents[2] / "results" / "reference"
 ERRORS = "tensorldp_papers.papers.tldp.claims.errors"
 
 
@@ -33,6 +36,16 @@ def test_a_later_criterion_has_a_reason_and_no_earlier_date() -> None:
             assert before.date <= line.date, id
         assert all(re.fullmatch(r"\d{4}-\d\d-\d\d", line.date) for line in lines), id
         assert all(re.fullmatch(r"[0-9a-f]{8}|", line.commit) for line in lines), id
+
+
+def test_the_kept_verdict_of_a_claim_is_the_last_of_its_history_where_each_change_has_a_reason() -> None:
+    """Otherwise add a line to results/reference/verdicts.csv; its commit is empty until it is known."""
+    history, kept = (pd.read_csv(KEPT / f"{name}.csv", keep_default_na=False) for name in ("verdicts", "claims"))
+    last = history.drop_duplicates("id", keep="last").set_index("id")["verdict"]
+    assert {id: verdict for id, verdict in zip(kept["id"], kept["verdict"], strict=True) if last[id] != verdict} == {}
+    for id, lines in history.groupby("id"):
+        assert lines["date"].is_monotonic_increasing, id
+        assert lines["reason"].iloc[1:].str.len().gt(0).all(), id
 
 
 def test_a_changed_word_expectation_or_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

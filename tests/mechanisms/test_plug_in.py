@@ -214,6 +214,24 @@ def test_a_class_that_writes_in_place_leaves_the_callers_records_alone(
         assert torch.equal(y, kept)  # nor does a later release change an earlier one
 
 
+def test_a_class_that_says_it_leaves_its_input_is_given_it_and_one_derived_from_it_says_so_anew() -> None:
+    class Kept(Hasty):
+        leaves_input = True
+
+        def _randomize(self, x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+            self.last = x
+            return x + 1.0
+
+    class Derived(Kept):
+        _randomize = Hasty._randomize
+
+    x = torch.rand(4, 3, 5)
+    for kind, given in ((Kept, True), (type("Same", (Kept,), {}), True), (Derived, False), (Hasty, False)):
+        mechanism = kind(epsilon=1.0, domain=Box(0, 1, (3, 5)))
+        mechanism.privatize(x, torch.Generator())
+        assert (mechanism.last.data_ptr() == x.data_ptr()) == given, kind
+
+
 def test_layouts_make_no_difference_to_a_class_that_asks_for_contiguous_records() -> None:
     contract.check_layouts(Flat(epsilon=1.0, domain=Box(-1, 1, (3, 4, 5))))
 

@@ -14,6 +14,7 @@ from tensorldp.audit.thresholds import log_ratio_bound
 from tensorldp.check.gambling import Reach
 from tensorldp.check.search import Breach
 from tensorldp.files import writable_folder, write_json, write_text
+from tensorldp.pages import rendered
 
 
 @dataclass(frozen=True)
@@ -184,14 +185,10 @@ def write_verdict(folder: Path, verdict: Verdict) -> Path:
 
 def page(verdict: Verdict) -> str:
     """The page: what is claimed, what is proved, what was tried, and what refutes it."""
-    from jinja2 import Environment  # comes with the pipeline, not with the library alone
-
-    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string(files("tensorldp.check").joinpath("verdict.html").read_text())
     pictures = [_bars(finding.histogram) if finding.histogram else None for finding in verdict.findings]
-    return template.render(
-        verdict=verdict, findings=list(zip(verdict.findings, pictures, strict=True)), width=WIDTH, height=HEIGHT
-    )
+    findings = list(zip(verdict.findings, pictures, strict=True))
+    folder = files("tensorldp.check")
+    return rendered(folder, "verdict.html", verdict=verdict, findings=findings, width=WIDTH, height=HEIGHT)
 
 
 def _bars(histogram: dict[str, list[float]]) -> dict[str, Any]:

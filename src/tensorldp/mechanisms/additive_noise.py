@@ -79,6 +79,7 @@ class AdditiveNoise(Mechanism):
     block_bytes = None  # the samplers bound their memory themselves
     additive = True
     law = LAPLACE
+    leaves_input = True
 
     @property
     @abstractmethod

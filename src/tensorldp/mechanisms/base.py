@@ -51,7 +51,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "unit": UNITS,
 }
 TEXTS = ("name", "label", "family", "formula", "source")
-FLAGS = ("private", "additive", "integer", "same_shape", "scheduled", "on_grid")
+FLAGS = ("private", "additive", "integer", "same_shape", "scheduled", "on_grid", "leaves_input")
 
 
 def check_traits(cls: type[Any]) -> None:
@@ -70,6 +70,7 @@ def check_traits(cls: type[Any]) -> None:
             check_flag(f"{trait} of {cls.__name__}", value)
 
 
+RELEASING = {"_randomize", "_release", "law"}  # what of a class's body decides what happens to its input
 CLIP_BYTES = 8 << 20  # bytes of input projected and released at once
 
 
@@ -152,6 +153,8 @@ class Mechanism(ABC):
         not_elsewhere: why others cannot, in words.
         on_grid: whether releases are on a grid that the record has no part in, so that floats give nothing away.
         same_shape: False where `privatize` refuses and the class has a method of its own.
+        leaves_input: True where a release neither writes into what it is given nor is that, which saves copies; a class
+            with its own `_randomize` or law of noise states it anew.
         block_bytes: bytes of input randomised at once, a few times that is in use; None for the whole batch.
         formula: its release, in TeX.
         source: where it is defined.
@@ -179,6 +182,7 @@ class Mechanism(ABC):
     not_elsewhere: ClassVar[str] = ""
     on_grid: ClassVar[bool] = False
     same_shape: ClassVar[bool] = True
+    leaves_input: ClassVar[bool] = False
     block_bytes: ClassVar[int | None] = 8 << 20
     formula: ClassVar[str] = ""
     source: ClassVar[str] = ""
@@ -195,8 +199,9 @@ class Mechanism(ABC):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         check_traits(cls)
-        if not cls.__module__.startswith("tensorldp."):
-            check_stated(cls)
+        check_stated(cls)
+        if RELEASING & cls.__dict__.keys():
+            cls.leaves_input = cls.__dict__.get("leaves_input", False)
         if "name" in cls.__dict__:
             listed = TABLE.get(cls.name)
             if listed and cls.__module__ == f"tensorldp.mechanisms.{listed.module}":
@@ -348,9 +353,8 @@ class Mechanism(ABC):
 
     def _released(self, x: Tensor, domain: Domain | None, generator: torch.Generator) -> Tensor:
         """Releases of checked records, projected first if there is a domain to project to."""
-        if domain is None and type(self).__module__.startswith("tensorldp."):
+        if domain is None and self.leaves_input:
             return self._release(x, generator)
-        # a class from outside may write into what it is given, or return it
         out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
         size = self.block_bytes if domain is None else CLIP_BYTES
         for block in blocks(x, size or max(1, x.numel() * x.element_size())):

@@ -13,8 +13,9 @@ from pathlib import Path
 
 from tensorldp.domain import Box
 from tensorldp.errors import InputError
+from tensorldp.mechanism_table import TABLE
 from tensorldp.mechanisms.base import Mechanism
-from tensorldp.mechanisms.registry import make, mechanism_class, names
+from tensorldp.mechanisms.registry import make, mechanism_class
 
 PAGE = Path("docs/mechanisms.md")
 # what a mechanism is tried on: every one of the package takes the first, or the ball around it
@@ -84,12 +85,8 @@ def entry(name: str) -> dict[str, str]:
         "status": cls.status,
         "release": f"${cls.formula}$" if cls.formula else "see the class",
         "source": CITED.sub(r"[derivation](\1)", cls.source),
-        "file": f"[{Path(path).name}](../{path})" if _of_package(name) else f"`{cls.__module__}`",
+        "file": f"[{Path(path).name}](../{path})" if name in TABLE else f"`{cls.__module__}`",
     }
-
-
-def _of_package(name: str) -> bool:
-    return mechanism_class(name).__module__.startswith("tensorldp.")
 
 
 def _table(heads: Sequence[str], entries: Sequence[dict[str, str]]) -> str:
@@ -103,7 +100,7 @@ def page(keys: Sequence[str] | None = None) -> str:
     Args:
         keys: registry keys, such as those of plug-ins; None takes those that this package defines.
     """
-    entries = [entry(name) for name in (filter(_of_package, names()) if keys is None else keys)]
+    entries = [entry(name) for name in (sorted(TABLE) if keys is None else keys)]
     lacking = " and ".join(e["key"] for e in entries if e["error"] != "closed form")
     heads = ("key", "label", "nominal epsilon of", "guarantee", "guarantee of", "acts on", "domain", "status")
     shown = [{k: "" if v in USUAL else v.removeprefix("exact, ") for k, v in e.items()} for e in entries]

@@ -145,6 +145,7 @@ class DirectionalGaussian(Mechanism):
 
     family = "directional"
     additive = True
+    leaves_input = True
 
     factors: tuple[ModeFactor, ...] = field(init=False)
 

@@ -38,6 +38,7 @@ class Dphsgd(AdditiveNoise):
     unit = "step"
     source = "[tan2025], from TLDP's description and Table 5"
     status = "reconstructed"
+    leaves_input = True
 
     threshold: float = 1.0
     noise: Literal["laplace", "gaussian"] = "laplace"

@@ -29,6 +29,7 @@ class KaryRandomizedResponseSecure(KaryRandomizedResponse):
     name = "k-rr-secure"
     formula = r"x_i \text{ with probability } a / (a + (k - 1) b), a / b \le e^\varepsilon, \text{ else another value}"
     source = "[kairouz2016], with odds of whole numbers"
+    leaves_input = True
 
     def _prepare(self) -> None:
         super()._prepare()

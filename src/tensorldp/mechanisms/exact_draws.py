@@ -114,6 +114,7 @@ class OnGrid(Mechanism):
     acts_on: ClassVar[ActsOn] = "element"
     on_grid = True
     domain_kind = "box"
+    leaves_input = True
 
     steps_of_range = STEPS  # from the low end of the domain to the high one; an instance may have more
 

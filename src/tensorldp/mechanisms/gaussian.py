@@ -24,6 +24,7 @@ class _IsotropicGaussian(AdditiveNoise):
     """N(0, sigma^2) per element; a subclass says by `scale` how sigma follows from epsilon."""
 
     law = GAUSSIAN
+    leaves_input = True
 
     @property
     def sigma(self) -> float:

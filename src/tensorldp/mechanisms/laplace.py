@@ -29,6 +29,7 @@ class Laplace(StatedRange):
     formula = r"x + \mathrm{Lap}(I \Delta / \varepsilon)^I"
     source = "TLDP, Theorem 2(1), Eq. 5"
     law = LAPLACE
+    leaves_input = True
 
     @property
     def scale(self) -> float:

@@ -71,6 +71,7 @@ class Latent(Mechanism):
     domain_kind = "box"
     source = "LATENT, Eq. 4 to 7"
     status = "as printed"
+    leaves_input = True
 
     whole: int = 4
     fraction: int = 5

@@ -61,6 +61,7 @@ class Llagp(DirectionalGaussian):
     unit = "step"
     source = "[zhang2025], from the abstract"
     status = "reconstructed"
+    leaves_input = True
 
     layers: Sequence[int] | None = None
     step: int = 0

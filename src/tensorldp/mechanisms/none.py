@@ -26,6 +26,7 @@ class Identity(Mechanism):
     private = False
     additive = True
     block_bytes = None
+    leaves_input = True
 
     def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
         return x.clone()

@@ -185,6 +185,7 @@ class Pdpm(Mechanism):
     source = "PLDP-FL, Algorithm 2"
     status = "as printed"
     note = "the nominal epsilon is per element (one scalar weight), not per record"
+    leaves_input = True
 
     @property
     def outcomes(self) -> tuple[float, float, float]:
@@ -257,6 +258,7 @@ class PluFedOa(AdditiveNoise):
     epsilon_unit = "element"
     domain_kind = "box"
     law = LAPLACE
+    leaves_input = True
     server_weights = "inverse variance"
     source = "[yang2021], from what PLDP-FL says about it"
     status = "reconstructed"

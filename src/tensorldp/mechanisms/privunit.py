@@ -296,6 +296,7 @@ class PrivUnit(_UnitVector):
         r"\text{ else outside}"
     )
     source = "[bhowmick2018] (PrivUnit2); exact budget: docs/mathematics/samplers.md#directions"
+    leaves_input = True
 
     def _calibrate(self) -> Cap:
         return sphere_cap(self.epsilon, self.dimension)
@@ -339,6 +340,7 @@ class PrivUnitG(_UnitVector):
         r"\text{ with probability } p"
     )
     source = "[asi2022]"
+    leaves_input = True
 
     def _calibrate(self) -> Cap:
         return gaussian_cap(self.epsilon)
@@ -394,6 +396,7 @@ class ProjUnit(_UnitVector):
     formula = r"\text{PrivUnitG of } k \text{ random rows of } H D x, \text{ mapped back}"
     source = "[asi2023]"
     note = "exact where the public signs and rows are released as well"
+    leaves_input = True
 
     k: int = 1000
 

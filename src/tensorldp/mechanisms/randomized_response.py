@@ -46,6 +46,7 @@ class KaryRandomizedResponse(Mechanism):
     integer = True
     source = "[kairouz2016]"
     note = "the nominal epsilon is per element, not per record"
+    leaves_input = True
 
     def _prepare(self) -> None:
         super()._prepare()

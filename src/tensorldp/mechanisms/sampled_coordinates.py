@@ -78,6 +78,7 @@ class SampledCoordinates(Mechanism):
     """
 
     domain_kind = "box"
+    leaves_input = True
 
     def _prepare(self) -> None:
         super()._prepare()
@@ -215,6 +216,7 @@ class Duchi(Mechanism):
     block_bytes = 4 << 20
     domain_kind = "box"
     source = "[duchi2018], section 4.2.3; [nguyen2016] for even d"
+    leaves_input = True
 
     ties: Literal["corrected", "printed"] = "corrected"
 

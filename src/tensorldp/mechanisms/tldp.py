@@ -37,6 +37,7 @@ class Tldp(StatedRange):
         "the nominal epsilon is per element, not per record; an element kept exactly (probability p) "
         "has no finite epsilon"
     )
+    leaves_input = True
 
     @property
     def scale(self) -> float:
@@ -210,6 +211,7 @@ class TldpLaplace(Tldp):
     formula = r"x_i \text{ with probability } p, \text{ else } x_i + \mathrm{Lap}(\Delta / \varepsilon)"
     source = "TLDP, Algorithm 1 (Laplace), Theorem 1(1)"
     law = LAPLACE
+    leaves_input = True
 
 
 @register
@@ -224,6 +226,7 @@ class TldpGaussian(Tldp):
     formula = r"x_i \text{ with probability } p, \text{ else } x_i + \mathcal{N}(0, \Delta^2 / (2 \varepsilon))"
     source = "TLDP, Algorithm 1 (Gaussian), Theorem 1(2)"
     law = GAUSSIAN
+    leaves_input = True
 
 
 @register
@@ -234,6 +237,7 @@ class TldpLaplaceWeighted(_Weighted):
     formula = r"x_i \text{ with probability } (1 - w_i) p, \text{ else } x_i + \mathrm{Lap}(\Delta / \varepsilon)"
     source = "TLDP, Algorithm 2 (Laplace), Theorem 3(1)"
     law = LAPLACE
+    leaves_input = True
 
 
 @register
@@ -247,6 +251,7 @@ class TldpGaussianWeighted(_Weighted):
     )
     source = "TLDP, Algorithm 2 (Gaussian), Theorem 3(2)"
     law = GAUSSIAN
+    leaves_input = True
 
 
 CURVE_VALUES = 1024  # the largest alphabet whose exact curve is built
@@ -300,6 +305,7 @@ class TldpDiscrete(Mechanism):
     integer = True
     source = "TLDP on a finite alphabet: docs/mathematics/samplers.md#tldp-on-whole-numbers"
     note = "the nominal epsilon is per element, not per record"
+    leaves_input = True
 
     rho: float | Literal["best"] = 0.0
     output: Literal["unbounded", "clamped"] = "unbounded"

@@ -5,29 +5,18 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from html import escape
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from PIL import Image
 
 from tensorldp.files import write_text
+from tensorldp.pages import rendered
 from tensorldp_papers.card.label import IMAGES
 from tensorldp_papers.card.page import HEIGHT, WIDTH, read_card
 
 HALF, COLOURS = (WIDTH // 2, HEIGHT // 2), 48  # of the documentation's pictures, some ten kilobytes each
-PAGE = """<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Cards</title>
-<style>
-:root {{ color-scheme: light dark; }}
-body {{ font: 17px/1.5 system-ui, sans-serif; max-width: 80rem; margin: 2rem auto; padding: 0 1rem; }}
-main {{ display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 36rem), 1fr)); gap: 1rem; }}
-img {{ width: 100%; height: auto; }}
-</style></head>
-<body><h1>Cards</h1><main>
-{cards}
-</main></body></html>
-"""
 DOCUMENT = """# Gallery
 
 [Cards](card.md) of our mechanisms and of a [paper from outside](adding-a-paper.md). Each label says 1.
@@ -44,11 +33,8 @@ DOCUMENT = """# Gallery
 
 def gallery(cards: Sequence[Path], out: Path) -> None:
     """Write a page with the pictures of cards, given their JSON, that link to the pages beside them."""
-    found = [
-        f'<a href="{escape(path.stem)}.html"><img src="{escape(path.stem)}.png" alt="{_sentence(path)}"></a>'
-        for path in cards
-    ]
-    write_text(out, PAGE.format(cards="\n".join(found)))
+    shown = [(path.stem, str(read_card(path)["sentence"])) for path in cards]
+    write_text(out, rendered(files("tensorldp_papers.card"), "gallery.html", cards=shown))
 
 
 def documented(cards: Sequence[Path], docs: Path) -> None:

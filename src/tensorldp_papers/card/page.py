@@ -7,20 +7,19 @@ import hashlib
 import io
 import math
 from collections.abc import Mapping
-from html import escape
 from importlib.resources import files
 from pathlib import Path
 from textwrap import fill
 from typing import Any
 
 import matplotlib.pyplot as plt
-from jinja2 import Environment, StrictUndefined
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
 from tensorldp.errors import InputError
 from tensorldp.files import sha256, write_text
+from tensorldp.pages import plain, rendered
 from tensorldp_papers.card.card import Card
 from tensorldp_papers.card.label import DELTA, PEOPLE, SHUFFLED_DELTA, USES
 from tensorldp_papers.card.leaks import PEOPLE as VICTIMS
@@ -36,13 +35,11 @@ WIDTH, HEIGHT, DPI = 1200, 630, 100
 
 def page(card: Card, image: bytes) -> str:
     """The page, with the picture on top."""
-    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
-    environment.filters |= {"short": short_number, "data_name": dataset_name, "name": label}
-    template = environment.from_string(files("tensorldp_papers.card").joinpath("card.html").read_text())
+    words = {"short": short_number, "data_name": dataset_name, "label": label}
     deltas = {"delta": _plain(f"{DELTA:g}"), "shuffled_delta": _plain(f"{SHUFFLED_DELTA:g}")}
     facts: dict[str, Any] = {**deltas, "uses": USES, "people": PEOPLE}
     facts |= {"elements": ELEMENTS, "victims": VICTIMS, "picture": base64.b64encode(image).decode()}
-    return template.render(card=card, **facts)
+    return rendered(files("tensorldp_papers.card"), "card.html", card=card, **words, **facts)
 
 
 def write_card(stem: Path, content: Mapping[str, Any], image: bytes) -> None:
@@ -78,8 +75,7 @@ def write_refusal(folder: Path, key: str, reason: str) -> None:
     image = _drawn(figure)
     (folder / f"{key}.png").write_bytes(image)
     write_card(folder / key, {"sentence": sentence}, image)
-    page = f'<!doctype html><html lang="en"><title>{escape(label(key))}</title><p>{escape(sentence)}</p></html>\n'
-    write_text(folder / f"{key}.html", page)
+    write_text(folder / f"{key}.html", plain(label(key), sentence))
 
 
 def _drawn(figure: Figure) -> bytes:

@@ -26,7 +26,6 @@ from __future__ import annotations
 
 import json
 import math
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
@@ -736,22 +735,3 @@ def _mean(seeds: NDArray[Any], values: NDArray[np.float64]) -> Estimate:
 def joined(parts: Iterable[str]) -> str:
     """Parts of a text that are not empty, with semicolons."""
     return "; ".join(filter(None, parts))
-
-
-def _inside(
-    name: str, value: Estimate, low: float = -math.inf, high: float = math.inf, void: str = "", weak: str = ""
-) -> Between:
-    """`Between` by its former name and arguments."""
-    return Between(name, value, low, high, void, weak)
-
-
-FORMER = {"Inside": ("Between", _inside), "Every": ("AllOf", AllOf), "Some": ("AnyOf", AnyOf)}
-
-
-def __getattr__(name: str) -> Any:
-    """The former names, which plug-ins may still import."""
-    if name not in FORMER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    present, value = FORMER[name]
-    warnings.warn(f"{__name__}.{name} is now {present}", DeprecationWarning, stacklevel=2)
-    return value

@@ -10,12 +10,12 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
+from tensorldp.audit.one_run import one_run_audit
 from tensorldp.curves.dp_sgd import DpSgdCurve
 from tensorldp.deltas import NOMINAL_DELTA, REPORT_DELTA
 from tensorldp.errors import check_positive, check_real, check_whole
 from tensorldp.mechanisms import make
 from tensorldp.memory import check_memory
-from tensorldp.privacy import one_run_audit
 from tensorldp_papers.nets.federated import ParameterRelease
 from tensorldp_papers.nets.private_sgd import GradientNoise, fit_private
 

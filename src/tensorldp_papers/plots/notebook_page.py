@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import html
 import json
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from markdown_it import MarkdownIt
+from markupsafe import Markup
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from tensorldp.errors import InputError
-
-STYLE = """:root { color-scheme: light; }
-body { font: 1rem/1.55 system-ui, sans-serif; color: #1a1a1a; background: #fff; max-width: 62rem; margin: 0 auto;
-  padding: 1rem 1.25rem 3rem; }
-img { max-width: 100%; height: auto; } pre { overflow-x: auto; font-size: .85rem; } summary { cursor: pointer; }
-p, li { max-width: 46rem; } details { color: #4d4d4d; margin: .25rem 0 1rem; } a { color: #0b4f94; }
-"""
+from tensorldp.pages import rendered
 
 
 def _output(output: dict[str, Any]) -> str:
     """A picture or the text of an output."""
     data = output.get("data", {})
     if "image/png" in data:
-        return f'<img alt="figure of this notebook" src="data:image/png;base64,{"".join(data["image/png"]).strip()}">'
+        png = "".join(data["image/png"]).strip()
+        return f'<img class="light" alt="figure of this notebook" src="data:image/png;base64,{png}">'
     text = output.get("text") or data.get("text/plain") or ""
     return f'<pre tabindex="0">{html.escape("".join(text))}</pre>' if text else ""
 
@@ -48,13 +45,10 @@ def page(notebook: dict[str, Any], title: str) -> str:
             code = highlight(source, PythonLexer(), HtmlFormatter(nowrap=True))
             parts += filter(None, (_output(output) for output in cell.get("outputs", [])))
             parts.append(f'<details><summary>Code</summary><pre tabindex="0">{code}</pre></details>')
-    colours = HtmlFormatter(style="default").get_style_defs("pre")
-    return (
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{html.escape(title)}</title>\n'
-        f'<link rel="icon" href="data:,">\n<style>\n{STYLE}{colours}\n</style>\n</head>\n<body>\n'
-        f'<p><a href="../report.html">Report of this run</a></p>\n<main>\n{"".join(parts)}\n</main>\n</body>\n</html>\n'
-    )
+    light, dark = (Markup(HtmlFormatter(style=style).get_style_defs("pre")) for style in ("default", "github-dark"))
+    shown = [Markup(part) for part in parts]
+    folder = files("tensorldp_papers.plots")
+    return rendered(folder, "notebook.html", title=title, parts=shown, colours=light, dark_colours=dark)
 
 
 def page_of(path: Path) -> str:

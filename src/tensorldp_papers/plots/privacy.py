@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from tensorldp.audit.accuracy import accuracy_ceiling
+from tensorldp.audit.likelihood import audits
 from tensorldp.deltas import REPORT_DELTA
 from tensorldp.mechanisms import Box, make
-from tensorldp.privacy import accuracy_ceiling, audits
 from tensorldp_papers.plots.axes import decades, shares
 from tensorldp_papers.plots.lines import DASHED, MOST_LINES, draw_bound, draw_mechanism, draw_printed, shade
 from tensorldp_papers.plots.means import finite, placed

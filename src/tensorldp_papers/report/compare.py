@@ -13,12 +13,12 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup, escape
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tensorldp.errors import InputError
+from tensorldp.pages import rendered
 from tensorldp_papers.plots.axes import decades
 from tensorldp_papers.plots.curves import by_family
 from tensorldp_papers.plots.lines import draw_level
@@ -189,7 +189,7 @@ def _as_svg(figure: Figure, title: str) -> Markup:
     stream = io.BytesIO()
     figure.savefig(stream, format="svg", bbox_inches="tight", metadata={"Date": None})
     data = base64.b64encode(stream.getvalue()).decode()
-    return Markup('<img alt="{}" src="data:image/svg+xml;base64,{}">').format(escape(title), data)
+    return Markup('<img class="light" alt="{}" src="data:image/svg+xml;base64,{}">').format(escape(title), data)
 
 
 def render_comparison(first: Run, second: Run, *, rows: int = 300) -> str:
@@ -214,12 +214,9 @@ def render_comparison(first: Run, second: Run, *, rows: int = 300) -> str:
         ("Guarantees", "Cells whose guarantee differs between the runs.", guarantees_table(first, second)),
         ("Values", "Means over seeds that differ, the largest relative difference first.", values),
     )
-    page = files("tensorldp_papers.report.page")
-    environment = Environment(
-        loader=FunctionLoader(lambda name: page.joinpath(name).read_text()), autoescape=True, undefined=StrictUndefined
-    )
-    return environment.get_template("compare.html").render(
-        style=page.joinpath("report.css").read_text(),
+    return rendered(
+        files("tensorldp_papers.report.page"),
+        "compare.html",
         first=first.name,
         second=second.name,
         common=common,

@@ -184,9 +184,36 @@ def opening(rows: pd.DataFrame, paper_name: str) -> dict[str, Any]:
     }
 
 
-def _claims_of(study: str, claims: pd.DataFrame) -> list[str]:
-    """The claims whose check reads the study."""
-    return [str(id) for id, studies in zip(claims["id"], claims["studies"], strict=True) if study in studies.split()]
+def _study(study: dict[str, Any], rows: pd.DataFrame, claims: pd.DataFrame) -> dict[str, Any]:
+    """What the explorer says of a study and opens on; `rows` are those of this study."""
+    source = paper(study["paper"])
+    reading = [study["study"] in studies.split() for studies in claims["studies"]]
+    return {
+        "title": study["title"],
+        "figure": study["figure"],
+        "name": study_name(study["study"]),
+        "paper": source.short,
+        "opening": opening(rows, source.short),
+        "source": study["paper"],
+        "own": own_data(rows["dataset"], study["paper"]),
+        "claims": claims["id"][reading].astype(str).tolist(),
+    }
+
+
+def _values(rows: pd.DataFrame, cells: pd.DataFrame) -> dict[str, list[list[Any]]]:
+    """For each metric the index of each cell and its value with each seed; without a finite one it is left out."""
+    place = {key: i for i, key in enumerate(map(tuple, cells[CELL].astype(object).to_numpy().tolist()))}
+    found: dict[str, list[list[Any]]] = {}
+    grouped = rows.sort_values("seed").groupby(["metric", *CELL], sort=False, dropna=False)["value"]
+    for (metric, *cell), seeds in grouped:
+        if np.isfinite(seeds).any():
+            found.setdefault(str(metric), []).append([place[tuple(cell)], *map(json_number, seeds)])
+    return found
+
+
+def _metric(name: str) -> dict[str, str]:
+    words = metric_label(name)
+    return {"label": words, "axis": METRICS.get(name, (words, ""))[0]}
 
 
 def explorer_data(
@@ -214,38 +241,19 @@ def explorer_data(
     rows = single_values(metrics)
     rows = rows[rows["study"].isin([study["study"] for study in studies])]
     cells, deltas = with_profiles(rows, guarantees)
-    place = {key: i for i, key in enumerate(map(tuple, cells[CELL].astype(object).to_numpy().tolist()))}
-    values: dict[str, list[list[Any]]] = {}
-    grouped = rows.sort_values("seed").groupby(["metric", *CELL], sort=False, dropna=False)["value"]
-    for (metric, *cell), seeds in grouped:
-        if np.isfinite(seeds).any():
-            values.setdefault(str(metric), []).append([place[tuple(cell)], *(json_number(v) for v in seeds)])
-    found = set(rows["study"])
     packed = _cells(cells, deltas, audits)
+    values = _values(rows, cells)
+    of_study = dict(list(rows.groupby("study")))
+    shown = {study["study"]: study for study in studies if study["study"] in of_study}
     return {
         "deltas": list(deltas),
-        "first": FIRST if FIRST in found else next((s["study"] for s in studies if s["study"] in found), ""),
-        "studies": {
-            study["study"]: {
-                **{key: study[key] for key in ("title", "figure")},
-                "name": study_name(study["study"]),
-                "paper": paper(study["paper"]).short,
-                "opening": opening(rows[rows["study"] == study["study"]], paper(study["paper"]).short),
-                "source": study["paper"],
-                "own": own_data(rows.loc[rows["study"] == study["study"], "dataset"], study["paper"]),
-                "claims": _claims_of(study["study"], claims),
-            }
-            for study in studies
-            if study["study"] in found
-        },
+        "first": FIRST if FIRST in shown else next(iter(shown), ""),
+        "studies": {name: _study(study, of_study[name], claims) for name, study in shown.items()},
         "datasets": {name: dataset_name(name) for name in in_order(rows["dataset"])},
         "markers": MARKERS,
         "lines": _looks({cell[3] for cell in packed}),
         "settings": {setting: variant_words(setting) for setting in sorted({cell[2] for cell in packed})},
-        "metrics": {
-            metric: {"label": metric_label(metric), "axis": METRICS.get(metric, (metric_label(metric), ""))[0]}
-            for metric in sorted(values)
-        },
+        "metrics": {metric: _metric(metric) for metric in sorted(values)},
         "cells": packed,
         "values": values,
         "printed": [{key: getattr(point, key) for key in PRINTED} for point in printed_points() if point.proposed],

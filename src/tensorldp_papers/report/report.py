@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from tensorldp.errors import InputError
+from tensorldp.pages import rendered
 from tensorldp_papers.citations import PAPERS, paper
 from tensorldp_papers.claims.base import catalogue
 from tensorldp_papers.claims.registry import group_of
@@ -193,23 +193,16 @@ def render(
     privacy = [_picture(figures, name, text, name, "privacy", text) for name, text in PRIVACY.items()]
     first = _first_pictures(metrics, {study["study"] for study in studies}, figures)
     folder = files("tensorldp_papers.report.page")
-    environment = Environment(
-        loader=FunctionLoader(lambda name: folder.joinpath(name).read_text()),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     curves = json.loads(folder.joinpath("curves.json").read_text())
     data = {
         "explorer": explorer_data(metrics, studies, claims=evidence, audits=audits, guarantees=guarantees),
         "calculator": curves,
         "labels": {name: label(name) for name in (*curves["curves"], *curves["laws"])},
     }
-    script = "".join(folder.joinpath(f"{name}.js").read_text() for name in SCRIPTS)
-    return environment.get_template("report.html").render(
-        style=Markup("".join(folder.joinpath(f"{name}.css").read_text() for name in ("report", "explorer"))),
-        script=Markup(f'(() => {{\n"use strict";\n{script}}})();'),
+    return rendered(
+        folder,
+        "report.html",
+        scripts=SCRIPTS,
         data=Markup(packed_json(data)),
         first=first,
         findings=findings(metrics, claims, audits),

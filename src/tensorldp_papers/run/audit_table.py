@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from tensorldp.audit.accuracy import accuracy_audit
 from tensorldp.audit.thresholds import CONFIDENCE
 from tensorldp.errors import InputError
 from tensorldp.files import write_text
+from tensorldp.pages import plain
 from tensorldp_papers.run.cell import check_name
 from tensorldp_papers.run.table import read_table
 
@@ -100,29 +100,10 @@ KEY = ["study", "dataset", "variant", "mechanism", "epsilon"]
 STANDING_COLUMNS = [*KEY, "standing", "reason"]
 FILE = "standing.csv"
 Cells = Sequence[tuple[dict[str, Any], dict[str, Any], Sequence[dict[str, Any]]]]
-
-PAGE = """<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>tensorldp: stopped, a guarantee is refuted</title>
-<style>
-body {{ font: 16px/1.5 system-ui, sans-serif; color: #222; background: #fff; }}
-main {{ max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }}
-[role=alert] {{ background: #b3261e; color: #fff; padding: 0.8rem 1rem; }}
-td, th {{ text-align: left; vertical-align: top; padding: 0.3rem 0.8rem 0.3rem 0; border-bottom: 1px solid #ccc; }}
-</style></head>
-<body><main>
-<h1>There is no report of this run</h1>
-<p role="alert"><strong>{sentence}</strong></p>
-<p>Claims and the report rest on guarantees, so they were stopped. Nothing that was computed is lost: the metrics,
-audits and figures of this run lie beside this page, and the refuted curves are drawn as such.</p>
-<table>
-<thead><tr><th>cell</th><th>what refutes it</th></tr></thead>
-<tbody>
-{rows}
-</tbody></table>
-</main></body></html>
-"""
+NOTHING_LOST = (
+    "Claims and the report rest on guarantees, so they were stopped. Nothing that was computed is lost: the metrics, "
+    "audits and figures of this run lie beside this page, and the refuted curves are drawn as such."
+)
 
 
 def standing_table(cells: Cells, checks: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
@@ -182,9 +163,7 @@ def stop_if_refuted(standing: Path, page: Path) -> None:
         f"the guarantee of {names} is refuted in {count}, first {first['study']} at epsilon {first['epsilon']:g}: "
         f"{first['reason']}; correct the mechanism's curve, or take it out of config.yaml"
     )
-    rows = "\n".join(
-        f"<tr><td>{escape(' / '.join(str(row[key]) for key in KEY))}</td><td>{escape(row['reason'])}</td></tr>"
-        for row in found.to_dict("records")
-    )
-    write_text(page, PAGE.format(sentence=escape(sentence[0].upper() + sentence[1:] + "."), rows=rows))
+    rows = [(" / ".join(str(row[key]) for key in KEY), row["reason"]) for row in found.to_dict("records")]
+    alert, heads = f"{sentence[0].upper()}{sentence[1:]}.", ("cell", "what refutes it")
+    write_text(page, plain("There is no report of this run", NOTHING_LOST, alert=alert, heads=heads, rows=rows))
     raise InputError(f"{sentence}; {page} says so, and all that was computed is kept")

@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
+
+from markupsafe import Markup
 
 from tensorldp.check.check import check
 from tensorldp.check.verdict import write_verdict
 from tensorldp.errors import InputError
 from tensorldp.files import write_text
 from tensorldp.mechanisms import Box, make, mechanism_class
+from tensorldp.pages import plain
 from tensorldp_papers.run.sealed import read_sealed, write_sealed
 
 EPSILON, SHAPE = 1.0, (2, 2)
 CONFIDENCE = 0.999  # a run has dozens of checks, and one refutation stops it
-
-PAGE = """<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>{title}</title>
-<style>
-body {{ font: 16px/1.5 system-ui, sans-serif; color: #222; background: #fff; }}
-main {{ max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }}
-td, th {{ text-align: left; vertical-align: top; padding: 0.3rem 0.8rem 0.3rem 0; border-bottom: 1px solid #ccc; }}
-</style></head>
-<body><main><h1>{title}</h1>
-{body}
-</main></body></html>
-"""
 
 
 def check_mechanism(name: str, options: Mapping[str, Any], minutes: float, folder: Path) -> None:
@@ -46,8 +35,7 @@ def check_mechanism(name: str, options: Mapping[str, Any], minutes: float, folde
     except InputError as error:
         found_nothing = {"subject": name, "refuted": False, "tried": False, "reason": str(error)}
         write_sealed(folder / "verdict.json", found_nothing, folder.name)
-        body = f"<p>Not checked: {escape(str(error))}.</p>"
-        write_text(folder / "verdict.html", PAGE.format(title=escape(name), body=body))
+        write_text(folder / "verdict.html", plain(name, f"Not checked: {error}."))
         return
     verdict = check(mechanism, minutes=minutes, confidence=CONFIDENCE, progress=lambda text: print(text, flush=True))
     print(verdict)
@@ -74,9 +62,7 @@ def summary(verdicts: Sequence[Path]) -> str:
     for name, found in read:
         word = "refuted" if found["refuted"] else "not refuted" if found["tried"] else "not checked"
         proved = f"{float(found['epsilon_lower']):.4g}" if found.get("epsilon_lower") else found.get("no_bound", "")
-        link = f'<a href="{escape(name)}/verdict.html">{escape(name)}</a>'
-        cells = (link, word, escape(found.get("claim", "")), escape(proved), escape(found["reason"]))
-        rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
-    head = "".join(f"<th>{text}</th>" for text in ("mechanism", "claim", "claimed", "proved epsilon", "remark"))
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>\n" + "\n".join(rows) + "\n</tbody></table>"
-    return PAGE.format(title="Checks of the mechanisms", body=table)
+        link = Markup('<a href="{}/verdict.html">{}</a>').format(name, name)
+        rows.append((link, word, found.get("claim", ""), proved, found["reason"]))
+    heads = ("mechanism", "claim", "claimed", "proved epsilon", "remark")
+    return plain("Checks of the mechanisms", heads=heads, rows=rows)

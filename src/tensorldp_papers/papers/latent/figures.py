@@ -12,12 +12,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from tensorldp.audit.accuracy import clean_test_ceiling
 from tensorldp.errors import InputError
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp.mechanisms import Box
 from tensorldp.mechanisms.bits import mean_errors
 from tensorldp.mechanisms.latent import Latent
-from tensorldp.privacy import clean_test_ceiling
 from tensorldp_papers.plots.axes import decades, epsilons, shares
 from tensorldp_papers.plots.lines import draw_bound, draw_level, draw_mechanism, draw_printed, draw_proposed, shade
 from tensorldp_papers.plots.means import finite, placed, study_rows

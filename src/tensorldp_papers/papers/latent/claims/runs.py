@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from tensorldp.audit.accuracy import clean_test_ceiling
 from tensorldp.mechanism_table import NO_PRIVACY
-from tensorldp.privacy import clean_test_ceiling
 from tensorldp_papers.claims.base import Finding, NotRun, cannot_be_checked, claim, named
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.fairness import (

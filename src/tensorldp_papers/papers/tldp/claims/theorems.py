@@ -10,11 +10,11 @@ import pandas as pd
 import torch
 from scipy import optimize
 
+from tensorldp.curves.composition import compose
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.randomized_response import KaryRandomizedResponse
 from tensorldp.mechanisms.tldp import TldpLaplace
-from tensorldp.privacy import compose
 from tensorldp.randomness import generator
 from tensorldp_papers.claims.base import Finding, NotRun, cannot_be_checked, claim, named
 from tensorldp_papers.claims.evidence import Evidence
