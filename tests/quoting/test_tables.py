@@ -115,9 +115,8 @@ def test_open_claims_say_how_many_seeds_and_what_else_they_need() -> None:
         ("X4", "undecided", "", '["d: 10 of 60 records"]'),
         ("X5", "not run at this scale", float("nan"), '["needs s on d"]'),
     ]
-    rows = [(id, f"what {id} says", *row) for id, *row in rows]
-    columns = ["id", "claim", "verdict", "seeds_needed", "missing"]
-    lines = open_table(pd.DataFrame(rows, columns=columns)).splitlines()
+    claims = pd.DataFrame(rows, columns=["id", "verdict", "seeds_needed", "missing"])
+    lines = open_table(claims.assign(claim="what " + claims["id"] + " says")).splitlines()
     assert lines[0] == "4 of 5 claims are open."
     assert lines[4:] == [
         "| X2: what X2 says | undecided | 5 | d: 10 of 60 records; and more |",

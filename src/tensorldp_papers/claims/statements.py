@@ -132,8 +132,8 @@ def wrong_by_chance(claims: pd.DataFrame) -> float:
         claims: a table of claims, with columns verdict and numbers.
     """
     decided = claims[claims["verdict"].isin(DECIDED)]
-    seeds = (max((one.get("seeds", 0) for one in json.loads(numbers)), default=0) for numbers in decided["numbers"])
-    return ALPHA * sum(most >= LEAST_SEEDS for most in seeds)
+    found = [json.loads(numbers) for numbers in decided["numbers"]]
+    return ALPHA * len([1 for numbers in found if any(one.get("seeds", 0) >= LEAST_SEEDS for one in numbers)])
 
 
 class Shortfall(str):
@@ -381,8 +381,8 @@ class Between:
     def number(self) -> Number:
         """Its mean, with its interval where seeds have a look."""
         mean, half = self.value.mean, self.value.half(ALPHA)
-        ends = (mean - half, mean + half) if math.isfinite(half) else (None, None)
-        return Number(self.name, mean, "", *ends, self.value.seeds)
+        number = Number(self.name, mean, seeds=self.value.seeds)
+        return replace(number, low=mean - half, high=mean + half) if math.isfinite(half) else number
 
     def _limits(self) -> str:
         ends = [f"{end:.4g}" for end in (self.low, self.high) if math.isfinite(end)]

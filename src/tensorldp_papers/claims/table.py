@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, get_args
 
 import pandas as pd
@@ -74,12 +75,15 @@ def row_of(claim: Claim, found: Finding | NotRun, evidence: Evidence) -> dict[st
     row = {"id": claim.id, "source": claim.source, "claim": claim.claim, "kind": claim.kind}
     row["expected"] = registered.expected
     row["criterion"], row["was"] = in_words(claim.id)
+    needs: Sequence[Need]
+    numbers: Sequence[Number]
     if isinstance(found, NotRun):
-        needs, numbers = (Need(str(found), (found.lacking,)),), ()
+        needs, numbers = [Need(str(found), (found.lacking,))], ()
         row |= {"verdict": "not run at this scale", "condition": "", "wanted": str(found), "observed": str(found)}
         row["evidence"] = "none at this scale"
     else:
-        needs, numbers = found.needs or ((Need(found.wanted, (found.wanted,)),) if found.wanted else ()), found.numbers
+        needs = found.needs or [Need(wanted, (wanted,)) for wanted in [found.wanted] if wanted]
+        numbers = found.numbers
         row |= {"verdict": verdict(claim, found), "condition": found.condition if found.holds else ""}
         row |= {"wanted": found.wanted, "observed": found.observed}
         row["evidence"] = "; ".join(filter(None, [found.evidence, *evidence.used]))
