@@ -25,8 +25,8 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(Path(__file__).parent)]
 from docs_html import definitions, with_pictures, with_tooltips  # noqa: E402
 
-from tensorldp_papers.citations import PAPERS  # noqa: E402
-from tensorldp_papers.claims.registry import GROUPS, PLURAL  # noqa: E402
+from tensorldp_papers.claim_registry import GROUPS, PLURAL  # noqa: E402
+from tensorldp_papers.rooms import papers  # noqa: E402
 
 # pages of the site that lie elsewhere in the repository
 ELSEWHERE = {
@@ -39,11 +39,11 @@ ELSEWHERE = {
 CLAIMS = "results/reference/claims.csv"  # on the site, the claims' page of the paper that a page is about
 REFERENCE = {
     "mechanisms": ("domain", "mechanisms.base", "mechanisms.registry", "randomness"),
-    "privacy": ("curves.guarantee", "curves.composition", "curves.shuffling", "randomizer", "audit.fit",
+    "privacy": ("curves.guarantee", "composition", "curves.shuffling", "randomizer", "audit.fit",
                 "audit.one_run", "audit.accuracy", "check.check", "check.claim", "check.verdict"),
     "curves": ("curves.base", "curves.gaussian", "curves.laplace", "curves.discrete", "curves.product",
                "curves.dp_sgd"),
-    "claims": ("claims.base", "claims.evidence", "claims.statements", "citations"),
+    "claims": ("claims.base", "claims.evidence", "claims.statements", "rooms"),
     "training": ("nets.classify", "nets.federated", "nets.private_sgd", "nets.canaries"),
     "attacks": ("attacks.inversion", "attacks.likelihood", "attacks.tensor", "attacks.quality"),
     "data": ("data.catalogue", "data.prepare", "data.split", "nets.registry"),
@@ -147,7 +147,7 @@ def claim_pages() -> dict[str, str]:
         group: [f"| source | {PLURAL[group]} | {' | '.join(kinds)} |", f"|---{'|---' * (len(kinds) + 1)}|"]
         for group in GROUPS
     }
-    for key, paper in PAPERS.items():
+    for key, paper in papers().items():
         mine = [row for row in catalogue if row["source"] == key]
         for group, table in tables.items():
             own = [row for row in mine if row["kind"] in GROUPS[group]]

@@ -24,7 +24,8 @@ from opacus.optimizers import DPOptimizer
 from torch import Tensor, nn
 
 from tensorldp_papers.nets import Task, build
-from tensorldp_papers.nets.private_sgd import GradientNoise, PrivateStep, check_schedule, printed_noise
+from tensorldp_papers.nets.private_sgd import GradientNoise, PrivateStep
+from tensorldp_papers.papers.tvg.private_sgd import check_schedule, printed_noise
 
 RECORDS, STEPS, EPSILON, CLIP, RATE = 60_000, 1000, 10.0, 1.0, 1e-3
 PLAIN, OPACUS, OURS = "(no privacy)", "opacus DPOptimizer", "gaussian, l2 clipping"

@@ -20,8 +20,8 @@ import pandas as pd
 from tensorldp.audit.thresholds import upper_bound
 from tensorldp.check import Verdict, check
 from tensorldp.files import write_text
+from tensorldp_papers.progress import track
 from tensorldp_papers.run.cli import parser, run
-from tensorldp_papers.run.progress import track
 from tensorldp_papers.run.provenance import commit
 
 SUITE = Path(__file__).parents[1] / "tests" / "privacy" / "lies"

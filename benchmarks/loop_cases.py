@@ -19,10 +19,10 @@ from tensorldp_papers.nets.classify import fit, predict
 from tensorldp_papers.nets.computing import Depthwise, Pointwise, arithmetic, channels_last, lay_out
 from tensorldp_papers.nets.private_sgd import GradientNoise, PrivateStep
 from tensorldp_papers.nets.reference_loops import plain_fit, plain_predict
-from tensorldp_papers.nets.simulation import ClientSimulation
 from tensorldp_papers.nets.split import split_net
 from tensorldp_papers.papers.latent.networks import BitANN
 from tensorldp_papers.papers.latent.training import make_optimizer
+from tensorldp_papers.papers.pldp_fl.simulation import ClientSimulation
 
 Call = Callable[[], Any]
 

@@ -1,16 +1,17 @@
-"""The picture of imports: no module of the package needs, directly or not, one that needs it."""
+"""What modules import: the layers are those of pyproject.toml."""
 
 from __future__ import annotations
 
 import ast
 import sys
+import tomllib
 from collections.abc import Iterator
-from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-import pytest
+from importlinter.cli import lint_imports
 
-SOURCE = Path(__file__).parents[1] / "src"
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src"
 MODULES = {
     ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__"): path
     for path in SOURCE.rglob("*.py")
@@ -18,16 +19,6 @@ MODULES = {
 TREES = {name: ast.parse(path.read_text()) for name, path in MODULES.items()}
 LIBRARY = {"torch", "numpy", "scipy", "tensorldp"} | sys.stdlib_module_names
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-
-
-def imported(node: ast.AST) -> Iterator[str]:
-    """The modules of this package that one import statement needs."""
-    if isinstance(node, ast.Import):
-        yield from (alias.name for alias in node.names if alias.name in MODULES)
-    elif isinstance(node, ast.ImportFrom) and node.module in MODULES:
-        for alias in node.names:
-            inner = f"{node.module}.{alias.name}"
-            yield inner if inner in MODULES else node.module
 
 
 def statements(node: ast.AST, inside: bool = False) -> Iterator[tuple[ast.AST, bool]]:
@@ -38,60 +29,15 @@ def statements(node: ast.AST, inside: bool = False) -> Iterator[tuple[ast.AST, b
         yield from statements(child, within)
 
 
-def packages(module: str) -> list[str]:
-    """The packages whose `__init__` runs before a module."""
-    parts = module.split(".")
-    return [".".join(parts[:count]) for count in range(1, len(parts))]
+def test_imports_go_down_the_layers_and_form_no_circle() -> None:
+    """Those inside functions and for types alone count, too."""
+    assert lint_imports(str(ROOT / "pyproject.toml"), no_cache=True, no_logo=True) == 0
 
 
-def needs(module: str) -> set[str]:
-    """What has to be there for a module to load: its imports, those for types alone too, and packages around them."""
-    direct = {name for node, inside in statements(TREES[module]) if not inside for name in imported(node)}
-    around = {package for name in direct for package in packages(name)}
-    return (direct | (around - set(packages(module)))) - {module}
-
-
-def test_no_module_needs_itself() -> None:
-    graph = {module: needs(module) for module in MODULES}
-    assert sum(map(len, graph.values())) > len(graph)
-    try:
-        order = list(TopologicalSorter(graph).static_order())
-    except CycleError as error:
-        pytest.fail(" needs ".join(reversed(error.args[1])))
-    assert set(order) == set(MODULES)
-
-
-def test_the_check_finds_a_circle(monkeypatch: pytest.MonkeyPatch) -> None:
-    line = "if TYPE_CHECKING:\n    from tensorldp.mechanisms import Mechanism\n"
-    monkeypatch.setitem(TREES, "tensorldp.curves.base", ast.parse(line))
-    with pytest.raises(pytest.fail.Exception, match=r"tensorldp\.mechanisms"):
-        test_no_module_needs_itself()
-
-
-def test_no_function_imports_what_would_be_a_circle() -> None:
-    """An import inside a function saves time where a library is heavy; of this package it would hide a circle."""
-    graph = {module: needs(module) for module in MODULES}
-
-    def reaches(start: str, goal: str) -> bool:
-        seen, waiting = set(), [start]
-        while waiting:
-            module = waiting.pop()
-            if module == goal:
-                return True
-            if module not in seen:
-                seen.add(module)
-                waiting += graph[module]
-        return False
-
-    circles = [
-        f"{module} imports {name} in a function"
-        for module in MODULES
-        for node, inside in statements(TREES[module])
-        if inside
-        for name in imported(node)
-        if reaches(name, module)
-    ]
-    assert circles == []
+def test_every_module_has_a_layer() -> None:
+    layers = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"][0]["layers"]
+    own = {".".join(module.split(".")[:2]) for module in MODULES if "." in module}
+    assert sorted(module for layer in layers for module in layer.split(" | ")) == sorted(own)
 
 
 def tops(module: str, *, functions: bool) -> set[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from texts import DOCS, PAGES, ROOT, anchors, data, files, named, read
 
-from tensorldp_papers.citations import PAPERS
+from tensorldp_papers.rooms import papers
 
 CITATION = re.compile(r"\[([a-z]+(?:19|20)\d\d[a-z]?)\]")
 ENTRY = re.compile(r"@(\w+)\{(\w+),\n((?:  \w+ = \{.*\},?\n)+)\}\n")
@@ -68,12 +68,12 @@ def test_every_entry_says_who_what_when_and_where(key: str) -> None:
 def test_every_citation_has_an_entry_and_every_entry_is_cited() -> None:
     cited = {(key, named(path)) for path in CITING for key in CITATION.findall(read(path))}
     assert [one for one in sorted(cited) if one[0] not in BIB] == []
-    assert BIB.keys() - {key for key, _ in cited} - {paper.citation for paper in PAPERS.values()} == set()
+    assert BIB.keys() - {key for key, _ in cited} - {paper.citation for paper in papers().values()} == set()
 
 
-@pytest.mark.parametrize("key", PAPERS)
+@pytest.mark.parametrize("key", papers())
 def test_a_source_is_the_same_in_code_bibliography_citation_file_and_readme(key: str) -> None:
-    paper, fields = PAPERS[key], BIB[PAPERS[key].citation]
+    paper, fields = papers()[key], BIB[papers()[key].citation]
     names = [" ".join(reversed(name.split(", "))) for name in plain(fields["author"]).split(" and ")]
     assert (paper.short, paper.title, str(paper.year)) == (fields["shorthand"], plain(fields["title"]), fields["year"])
     assert list(paper.authors) == names
@@ -94,7 +94,7 @@ def test_a_source_is_the_same_in_code_bibliography_citation_file_and_readme(key:
 
 
 def test_the_citation_file_has_no_other_sources() -> None:
-    assert len(data("CITATION.cff")["references"]) == len(PAPERS)
+    assert len(data("CITATION.cff")["references"]) == len(papers())
 
 
 def test_every_section_that_is_cited_exists() -> None:

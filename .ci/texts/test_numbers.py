@@ -15,14 +15,14 @@ from blocks import blocks
 from texts import DOCS, ROOT, read
 
 from tensorldp.errors import InputError
-from tensorldp_papers.citations import PAPERS
 from tensorldp_papers.data import catalogue
 from tensorldp_papers.quoting.templates import QUOTES, Pages
+from tensorldp_papers.rooms import papers
 from tensorldp_papers.run.settings import Settings
 
 MADE = Pages(ROOT)
 TEMPLATES = {name: read(template) for name, template in MADE.templates().items()}
-HELD = {"README.md", *(f"docs/papers/{key}.md" for key in PAPERS)}
+HELD = {"README.md", *(f"docs/papers/{key}.md" for key in papers())}
 
 
 NUMBER = re.compile(r"(?<![\w.,^])[0-9][0-9,]*(?:\.[0-9]+)?(?:e-?[0-9]+)?(?![\w])")

@@ -12,7 +12,7 @@ import yaml
 from docs_html import definitions, with_pictures, with_tooltips
 from texts import DOCS, ROOT, read, tree
 
-from tensorldp_papers.citations import PAPERS
+from tensorldp_papers.rooms import papers
 
 CONFIG = read("mkdocs.yml")
 
@@ -30,7 +30,7 @@ def test_every_page_is_in_the_navigation_once_and_nothing_else_is() -> None:
     entries = [pages for section in sections for pages in section.values()]
     shown = [page for pages in entries for page in ([pages] if isinstance(pages, str) else flat(pages))]
     written = {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")}
-    made = {*constant("ELSEWHERE").values(), "claims/index.md", *(f"claims/{key}.md" for key in PAPERS)}
+    made = {*constant("ELSEWHERE").values(), "claims/index.md", *(f"claims/{key}.md" for key in papers())}
     assert sorted(shown) == sorted(written | made | {f"reference/{name}.md" for name in constant("REFERENCE")})
 
 
@@ -48,7 +48,7 @@ def test_what_the_site_takes_from_elsewhere_is_there() -> None:
 def test_every_claim_has_a_page() -> None:
     paths = list((ROOT / "src" / "tensorldp_papers" / "papers").glob("*/claims.csv"))
     assert len(paths) == 5
-    assert {row["source"] for path in paths for row in csv.DictReader(read(path).splitlines())} <= PAPERS.keys()
+    assert {row["source"] for path in paths for row in csv.DictReader(read(path).splitlines())} <= papers().keys()
 
 
 def test_nothing_is_loaded_from_elsewhere_and_templates_are_no_pages() -> None:

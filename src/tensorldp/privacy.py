@@ -5,7 +5,7 @@ from tensorldp.audit.fit import Fit, goodness_of_fit
 from tensorldp.audit.likelihood import Audit, audit, audit_profile, audits
 from tensorldp.audit.one_run import OneRun, one_run_audit, one_run_bound
 from tensorldp.check import check
-from tensorldp.curves.composition import compose
+from tensorldp.composition import compose
 from tensorldp.curves.guarantee import Guarantee
 
 __all__ = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tensorldp.registry import Registry
+from tensorldp_papers.room_folders import own_methods
 
 # members are Any, because this module lies below the classes; each package checks and types its own
 MODELS: Registry[Any] = Registry(
@@ -46,15 +47,4 @@ PARSERS: Registry[Any] = Registry(
     },
 )
 # of a method its plan, which says what computes it
-METHODS: Registry[Any] = Registry(
-    "method",
-    group="tensorldp.methods",
-    own={
-        "tensorldp_papers.papers.tldp.settings": ["learning", "federated"],
-        "tensorldp_papers.papers.tvg.settings": ["covariance", "testing", "private_sgd"],
-        "tensorldp_papers.papers.pldp_fl.settings": ["pldp_synthetic", "pldp_fl"],
-        "tensorldp_papers.papers.latent.settings": ["latent"],
-        "tensorldp_papers.papers.lecture.settings": ["attacks"],
-        "tensorldp_papers.papers.frontier.settings": ["frontier"],
-    },
-)
+METHODS: Registry[Any] = Registry("method", group="tensorldp.methods", own=own_methods)

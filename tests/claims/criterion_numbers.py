@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from tensorldp_papers.claims.base import Registered
 from tensorldp_papers.claims.criteria import criteria
+from tensorldp_papers.rooms import rooms
 
 LIMITS = ("low", "high")
 RULES = ("tensorldp_papers.claims.statements", "tensorldp_papers.claims.fairness")
@@ -122,7 +123,14 @@ def numbers_of_rules() -> str:
         for name, value in _read(module).constants.items()
         if name.isupper() and name != "LENGTHS"
     }
+    found.add(f"RUNS={' '.join(f'{number:.10g}' for number in _of_runs())}")
     return "; ".join(sorted(text for text in found if not text.endswith("=")))
+
+
+def _of_runs() -> Iterator[float]:
+    """What the papers print of their runs, and what chance reaches there, room by room."""
+    for runs in (runs for room in rooms() for runs in room.runs):
+        yield from (runs.records, *runs.least.values(), runs.largest, runs.luck)
 
 
 def _in_order(node: ast.expr) -> list[float]:

@@ -13,9 +13,9 @@ from invented import World, found
 from truths import F1
 
 from tensorldp.errors import InputError
+from tensorldp_papers.claim_registry import CLAIMS
 from tensorldp_papers.claims.base import Claim, Finding, NotRun, Verdict, catalogue, claim, load_checks, verdict
 from tensorldp_papers.claims.evidence import Evidence
-from tensorldp_papers.claims.registry import CLAIMS
 from tensorldp_papers.claims.table import COLUMNS, claims_table
 from tensorldp_papers.run.grid import make_plan
 from tensorldp_papers.run.settings import parse_settings

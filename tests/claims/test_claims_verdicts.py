@@ -18,13 +18,14 @@ from tensorldp.files import write_arrays
 from tensorldp.mechanisms import Box
 from tensorldp_papers.claims.base import load_checks
 from tensorldp_papers.claims.evidence import Evidence
-from tensorldp_papers.claims.kept import EXACT, KeptEvidence, decide_again
 from tensorldp_papers.claims.table import COLUMNS, claims_table
+from tensorldp_papers.kept.decide import KeptEvidence, decide_again
 from tensorldp_papers.kept.merge import merge_run
 from tensorldp_papers.kept.provenance import noted_training
 from tensorldp_papers.papers.tldp.claims import runs as tldp_runs
 from tensorldp_papers.papers.tldp.claims import theorems as tldp_theorems
 from tensorldp_papers.papers.tldp.settings import LearningFactors
+from tensorldp_papers.rooms import rooms
 from tensorldp_papers.run.cell import AnyCell
 from tensorldp_papers.run.grid import make_plan
 from tensorldp_papers.run.settings import parse_settings
@@ -144,8 +145,10 @@ def whole_run(scale: str, folder: Path) -> Evidence:
     plan = make_plan(parse_settings({"scale": scale, "studies": sorted(study_files())}))
     made = World(plan.cells, score).write(folder, plan)
     (folder / "tables").mkdir()
-    for name, table in EXACT.items():
-        table(draws=2).to_csv(folder / "tables" / f"{name}.csv", index=False)
+    for room in rooms():
+        for name, table in room.tables.items():
+            if table.function and not table.reads:
+                room.code(table.function)(draws=2).to_csv(folder / "tables" / f"{name}.csv", index=False)
     for c in plan.cells:
         if isinstance(c.factors, LearningFactors) and c.factors.backbone:
             features = folder / "features" / c.dataset / c.factors.backbone / "train.safetensors"

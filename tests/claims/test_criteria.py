@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 from criterion_numbers import line_to_add, numbers_of, numbers_of_rules
 
+from tensorldp_papers.claim_registry import listed
 from tensorldp_papers.claims.base import load_checks
 from tensorldp_papers.claims.criteria import criteria, in_words, rules
-from tensorldp_papers.claims.registry import listed
 
 CHECKS = load_checks()
 IDS = [row["id"] for rows in listed().values() for row in rows]
@@ -63,11 +63,13 @@ def test_the_numbers_of_the_rules_for_all_claims_are_those_of_their_last_line(mo
     """Otherwise add a line to claims/rules.csv, with a reason."""
     assert numbers_of_rules() == rules()[-1]["numbers"]
     assert all(line["reason"] for line in rules())
-    for name in ("FLAT", "ALPHA", "LOOKS", "IMBALANCE", "PRINTED"):
+    for name in ("FLAT", "ALPHA", "LOOKS", "ERRORS"):
         module = next(one for one in criterion_numbers.RULES if name in criterion_numbers._read(one).constants)
         with monkeypatch.context() as patch:
             patch.setitem(criterion_numbers._read(module).constants, name, ast.parse("0.125", mode="eval").body)
             assert numbers_of_rules() != rules()[-1]["numbers"], name
+    monkeypatch.setattr(criterion_numbers, "rooms", tuple)
+    assert numbers_of_rules() != rules()[-1]["numbers"]
 
 
 def test_limits_are_found_in_constants_in_options_of_a_claim_and_in_functions_that_a_check_calls() -> None:

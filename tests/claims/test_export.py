@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp_papers.citations import PAPERS
 from tensorldp_papers.claims.base import Claim, catalogue
 from tensorldp_papers.claims.table import as_csv, as_json, claim_set, schema_text
+from tensorldp_papers.rooms import papers
 
 KEPT = Path(__file__).parents[2] / "results" / "reference" / "claims.csv"
 TABLE = pd.read_csv(KEPT, dtype=str, keep_default_na=False)
@@ -31,7 +31,7 @@ def test_the_kept_claims_fit_the_schema_and_come_back_from_both_files() -> None:
     pd.testing.assert_frame_equal(lines[shared], TABLE[shared])
     for record in stored["claims"]:
         assert record["place"] == catalogue()[record["id"]].place
-        assert record["identifier"] == PAPERS[record["source"]].identifier
+        assert record["identifier"] == papers()[record["source"]].identifier
 
 
 @pytest.mark.parametrize("change", [{"verdict": "true"}, {"kind": "rumour"}, {"id": "t01"}, {"further": "x"}])

@@ -25,8 +25,9 @@ from tensorldp_papers.registries import METHODS
 from tensorldp_papers.run import grid
 from tensorldp_papers.run.grid import make_plan
 from tensorldp_papers.run.schema import MODELS, schema_text
-from tensorldp_papers.run.settings import BY_STUDY, Settings, parse_settings, read_config, read_yaml
+from tensorldp_papers.run.settings import BY_STUDY, Settings, parse_settings, read_config
 from tensorldp_papers.run.study import load_study, study_files
+from tensorldp_papers.strict import read_yaml
 
 ROOT = Path(__file__).parents[2]
 WORDS = st.text("abxyz -µ数", max_size=9)  # none of them a number, or a word that is allowed somewhere

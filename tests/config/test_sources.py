@@ -72,7 +72,10 @@ def test_data_files_count_where_code_reads_them() -> None:
     assert "tensorldp_papers/papers/tldp/claims.csv" in stage("claims")
     assert {f"{page}/report.html", f"{page}/report.css", f"{page}/explorer.js"} <= stage("report")
     assert "tensorldp_papers/nets/compiled/steps.cpp" in stage("train", LAPLACE)
-    assert "tensorldp_papers/papers/tldp/claims.csv" not in stage("error_table")
+    assert "tensorldp_papers/papers/tldp/printed.yaml" in stage("report")
+    rooms = {"tensorldp_papers/papers/tldp/room.yaml", "tensorldp_papers/papers/tldp/claims.csv"}
+    assert rooms <= stage("report")
+    assert not rooms & stage("train", LAPLACE)  # a colour or a claim computes no score anew
 
 
 MVG, TLDP_FILE, LAPLACE_FILE = (f"tensorldp/mechanisms/{name}.py" for name in ("mvg", "tldp", "laplace"))
@@ -93,7 +96,7 @@ def test_a_cell_depends_on_its_own_mechanism_network_and_method() -> None:
 def test_a_job_that_may_choose_anything_depends_on_all_and_what_draws_no_noise_on_no_mechanism() -> None:
     everything = {MVG, TLDP_FILE, "tensorldp_papers/nets/split.py", f"{ROOMS}/latent/method.py"}
     assert everything <= stage("evaluate")
-    assert MVG in stage("error_table")
+    assert f"{ROOMS}/tldp/figures.py" in stage("report")
     assert "tensorldp_papers/data/tabular.py" in stage("prepare")
     methods = {f"{plan.module.replace('.', '/')}.py" for plan in METHODS.all().values()}
     assert f"{ROOMS}/latent/method.py" in methods

@@ -14,11 +14,12 @@ from made_up import every, rows
 from matplotlib.figure import Figure
 
 from tensorldp.curves.gaussian import GaussianCurve
-from tensorldp_papers.plots.names import PRIVACY, VERDICTS
+from tensorldp_papers.plots.names import VERDICTS, privacy_captions
 from tensorldp_papers.plots.sheets import finish, panels, save
 from tensorldp_papers.plots.style import look
-from tensorldp_papers.report.report import FIRST, render
-from tensorldp_papers.run.study import VIEWS, paper_of
+from tensorldp_papers.report.report import first_pictures, render
+from tensorldp_papers.rooms import paper_of
+from tensorldp_papers.run.study import VIEWS
 from tensorldp_papers.run.table import CELL, COLUMNS, PROFILE, PROFILE_COLUMNS
 
 STUDIES = {
@@ -114,7 +115,7 @@ def draw(folder: Path) -> Path:
 
     folder.mkdir(exist_ok=True)
     save(dense, folder / "picture")
-    for name in [*(f"{study}{view}" for study in STUDIES for view in VIEWS), *PRIVACY, *FIRST]:
+    for name in [*(f"{study}{view}" for study in STUDIES for view in VIEWS), *privacy_captions(), *first_pictures()]:
         for ending in (".svg", "_phone.svg"):
             (folder / f"{name}{ending}").write_bytes((folder / f"picture{ending}").read_bytes())
     return folder

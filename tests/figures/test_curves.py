@@ -32,10 +32,13 @@ def test_the_printed_axis_ends_with_the_papers_grid_and_the_true_one_shows_all()
     assert study_data(table(), "tldp_type1")["count"].eq(2).all()
 
 
-def test_the_printed_axis_says_what_tldps_covers_only_where_tldp_is_drawn() -> None:
+def test_the_printed_axis_says_whose_epsilon_is_not_of_a_record() -> None:
     drawn = {name: draw_study(table([(name, (1.0, 5.0), 64.0)]), part="pixel", **TLDP) for name in ("tldp-l", "pdpm")}
     said_of = {name: figure.axes[0].get_xlabel().replace("\n", " ") for name, figure in drawn.items()}
-    assert said_of == {"tldp-l": "printed ε (nats; TLDP's is of one pixel)", "pdpm": "printed ε (nats)"}
+    assert said_of == {
+        "tldp-l": "printed ε (nats; TLDP's is of one pixel)",
+        "pdpm": "printed ε (nats; PLDP-FL's is of one pixel)",
+    }
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from made_up import lines, said, table
 
-from tensorldp_papers.plots.privacy import ceiling_table, draw_ceiling, draw_profiles, profile_table
+from tensorldp_papers.papers.tldp.figures import ceiling_table, draw_ceiling
+from tensorldp_papers.plots.privacy import draw_profiles, profile_table
 from tensorldp_papers.plots.sheets import PHONE, on
 from tensorldp_papers.plots.style import look
 

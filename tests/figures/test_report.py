@@ -15,14 +15,14 @@ import pytest
 from report_page import STUDIES, audits, claims, draw, metrics, page
 
 from tensorldp.errors import InputError
-from tensorldp_papers.citations import PAPERS
 from tensorldp_papers.claims.base import Verdict
 from tensorldp_papers.plots import names
 from tensorldp_papers.plots.names import VERDICTS, heading, metric_label, without_keys
 from tensorldp_papers.plots.style import label
-from tensorldp_papers.report.report import FIRST
+from tensorldp_papers.report.report import first_pictures
 from tensorldp_papers.report.tables import as_table, audit_summary, numbers, run_statistics, series, verdict_counts
-from tensorldp_papers.run.study import VIEWS, load_study, paper_of, study_files
+from tensorldp_papers.rooms import paper_of, papers
+from tensorldp_papers.run.study import VIEWS, load_study, study_files
 
 KEPT = Path(__file__).parents[2] / "results" / "reference" / "metrics.parquet"
 pytestmark = pytest.mark.xdist_group("report")  # its tests share what is slow to make
@@ -67,7 +67,11 @@ def read(text: str) -> str:
 def test_the_page_has_every_figure_and_claim_and_asks_nothing_of_a_network(text: str) -> None:
     found = Reader(text).found
     pictures, phones = ([p for p in found[tag] if "data-packed" in p] for tag in ("img", "source"))
-    assert len(pictures) == len(phones) == len(STUDIES) * len(VIEWS) + len(names.PRIVACY) + len(FIRST)
+    assert (
+        len(pictures)
+        == len(phones)
+        == len(STUDIES) * len(VIEWS) + len(names.privacy_captions()) + len(first_pictures())
+    )
     assert all(p["alt"] and p["width"] == "830" for p in pictures)
     assert all(p["media"] == "(max-width: 860px)" and p["width"] == "360" for p in phones)
     for sheet in (*pictures[:2], *phones[:2]):
@@ -126,17 +130,17 @@ def test_links_lead_to_the_data_and_the_notebook_of_each_figure(text: str) -> No
 
 
 def test_each_source_is_named_in_full_with_its_address(text: str) -> None:
-    for source in PAPERS.values():
+    for source in papers().values():
         first = text.index(f"<strong>{source.short}</strong>: ")
         full = html.unescape(text[first : text.index("</li>", first)])
         assert re.sub("<[^>]*>", "", full).endswith(source.reference)
         assert (f'href="{source.address}"' in full) == bool(source.address)
-    assert PAPERS["tldp"].address == "https://arxiv.org/abs/2502.18227"
-    assert PAPERS["dp-lecture"].address == ""
+    assert papers()["tldp"].address == "https://arxiv.org/abs/2502.18227"
+    assert papers()["dp-lecture"].address == ""
 
 
 def test_studies_and_tables_stand_with_their_paper(text: str, figures: Path) -> None:
-    places = [text.index(f'<h2 id="paper-{key}">') for key in PAPERS]
+    places = [text.index(f'<h2 id="paper-{key}">') for key in papers()]
     assert places == sorted(places)
     tvg = text[places[1] : places[2]]
     assert re.findall(r'<h3 id="([^"]+)"', tvg) == ["tvg_sgd", "tvg_features", "tvg_testing", "tvg_covariance"]
@@ -182,13 +186,13 @@ def test_what_is_counted_agrees_with_its_number(figures: Path, number: int, tmp_
 
 def test_verdicts_are_counted_by_paper_and_theorems_apart_from_runs() -> None:
     assert set(VERDICTS) == set(get_args(Verdict))
-    rows = verdict_counts(claims(), list(PAPERS))
-    papers, totals = ([row for row in rows if bool(row["key"]) == one] for one in (True, False))
-    assert [sum(row["total"] for row in papers if row["key"] == key) for key in PAPERS] == [33] * 5
+    rows = verdict_counts(claims(), list(papers()))
+    by_paper, totals = ([row for row in rows if bool(row["key"]) == one] for one in (True, False))
+    assert [sum(row["total"] for row in by_paper if row["key"] == key) for key in papers()] == [33] * 5
     counts = {v: sum(row["counts"][v] for row in totals) for v in VERDICTS}
     assert counts == {**dict.fromkeys(VERDICTS, 20), VERDICTS[0]: 25}
     for total in totals:
-        mine = [row for row in papers if row["group"] == total["group"]]
+        mine = [row for row in by_paper if row["group"] == total["group"]]
         assert all(sum(row["counts"][v] for row in mine) == total["counts"][v] for v in VERDICTS)
 
 

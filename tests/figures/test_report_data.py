@@ -67,17 +67,17 @@ def test_lines_and_settings_take_the_factors_apart() -> None:
 
 def test_a_study_opens_on_the_score_and_setting_with_most_lines_on_the_true_axis() -> None:
     rows = metrics().query("study == 'tldp_type1'")
-    found = report_data.opening(rows, "TLDP")
+    found = report_data.opening(rows, "tldp")
     keys = ("dataset", "metric", "setting", "axis")
     assert [found[key] for key in keys] == ["digits", "weighted_f1", "", "printed"]
     assert found["lines"][:4] == ["tldp-g", "tldp-l", "privunit", "laplace"]
     few = rows[rows["mechanism"].isin(["none", "idn"])].assign(variant="model=lenet")
     other = pd.concat([few, few.assign(dataset="mnist"), rows.assign(variant="model=cnn", metric="accuracy")])
-    found = report_data.opening(other, "TVG")
+    found = report_data.opening(other, "tvg")
     assert [found[key] for key in keys[:3]] == ["digits", "accuracy", "model=cnn"]
     assert found["lines"][0] == "idn"
     nowhere = rows.assign(guarantee_epsilon=math.inf, epsilon=math.inf)
-    assert report_data.opening(nowhere, "TLDP")["axis"] == "guaranteed"
+    assert report_data.opening(nowhere, "tldp")["axis"] == "guaranteed"
 
     for names, first in ((("latent", "tldp_type1"), "tldp_type1"), (("latent", "tvg_sgd"), "tvg_sgd"), ((), "")):
         assert explorer(studies=[study for study in studies() if study["study"] in names])["first"] == first

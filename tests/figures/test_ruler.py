@@ -21,6 +21,7 @@ from tensorldp_papers.plots.lines import draw_level
 from tensorldp_papers.plots.names import dataset_name, in_order, variant_words
 from tensorldp_papers.plots.sheets import PHONE, SMALLEST, finish, on, panels, save, text_width, wrapped
 from tensorldp_papers.plots.style import contrast, label, look
+from tensorldp_papers.rooms import named
 
 MINE = ("tldp-l", "tldp-g", "laplace", "gaussian", "privunit")
 INF = math.inf
@@ -42,8 +43,8 @@ def test_every_mechanism_has_the_label_of_its_class_and_a_look_of_its_own() -> N
 
 
 def test_names_can_be_read_in_every_colour_on_light_and_dark_pages() -> None:
-    named = [*style.COLOURS.values(), *style.OWN_COLOURS.values()]
-    for colour in (*named, *style.FURTHER_COLOURS, style.INK, style.QUIET):
+    of_mechanisms = [*style.COLOURS.values(), *named("colours").values()]
+    for colour in (*of_mechanisms, *style.FURTHER_COLOURS, style.INK, style.QUIET):
         assert contrast(colour, style.LIGHT_PAGE) >= style.CONTRAST - 0.01
         assert contrast(style.in_the_dark(colour), style.DARK_PAGE) >= style.CONTRAST
     for colour in style.COLOURS.values():  # of marks, which need less
@@ -221,10 +222,10 @@ def test_axes_settings_and_data_are_called_what_people_call_them() -> None:
 
 def test_a_users_own_data_are_not_taken_for_what_a_paper_shows() -> None:
     source = "TLDP, Figure 1"
-    assert words.with_own_data(source, ["mnist", "digits"]) == source
-    assert words.with_own_data(source, ["mine"]) == f"Your data, as in {source}"
-    assert words.with_own_data(source, ["mine", "digits"]) == f"{source}; your own data: mine"
-    assert words.with_own_data("Irises", ["mine"]) == "Irises"  # what a user calls a study of their own
+    assert words.with_own_data(source, ["mnist", "digits"], "tldp") == source
+    assert words.with_own_data(source, ["mine"], "tldp") == f"Your data, as in {source}"
+    assert words.with_own_data(source, ["mine", "digits"], "tldp") == f"{source}; your own data: mine"
+    assert words.with_own_data("Irises", ["mine"], "irises") == "Irises"  # what a user calls a study of their own
     assert words.own_data(["mine"], "my-paper") == []
     assert words.origin("Figure 1", "ours", ["mine"], "my-paper") == "Figure 1 of the source (ours)."
     assert words.origin("", "this project", ["mnist"], "frontier") == "In no source's figures (this project)."

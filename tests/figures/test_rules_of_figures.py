@@ -25,6 +25,7 @@ from tensorldp_papers.plots import notebook, notebook_page, style
 from tensorldp_papers.plots.lines import MOST_LINES
 from tensorldp_papers.plots.means import read_metrics
 from tensorldp_papers.plots.sheets import PAGE, PHONE, PIXEL, Sheet, finish, on, panels
+from tensorldp_papers.rooms import named
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / "results" / "reference"
@@ -32,7 +33,7 @@ TEACHES = ROOT / "notebooks" / "what_epsilon_means.ipynb"  # it draws no figure 
 NOTEBOOKS = sorted({*(ROOT / "notebooks").glob("*.ipynb")} - {TEACHES})
 LOOKS = {style.look(name).label: style.look(name).colour for name in MECHANISMS.names()}
 REFERENCES = {style.QUIET, style.INK}
-PALETTE = {*REFERENCES, style.PAPER, style.PALE, style.WEAKER, *style.COLOURS.values(), *style.OWN_COLOURS.values()}
+PALETTE = {*REFERENCES, style.PAPER, style.PALE, style.WEAKER, *style.COLOURS.values(), *named("colours").values()}
 SIZE = re.compile(r"(?:font-size: |font: (?:[a-z0-9]+ )*)([\d.]+)px")
 
 

@@ -20,8 +20,8 @@ from tensorldp.mechanisms.additive_noise import GAUSSIAN, LAPLACE, AdditiveNoise
 from tensorldp.mechanisms.catalogue import page
 from tensorldp.privacy import audit
 from tensorldp_papers.nets.federated import ParameterRelease
-from tensorldp_papers.nets.private_sgd import check_schedule, printed_noise
 from tensorldp_papers.papers.pldp_fl.clients import Preference, make_upload
+from tensorldp_papers.papers.tvg.private_sgd import check_schedule, printed_noise
 from tensorldp_papers.plots.style import FURTHER_COLOURS, label, look, order
 
 COMPLETE = r'''

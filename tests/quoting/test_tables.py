@@ -7,11 +7,12 @@ import pandas as pd
 import pytest
 
 from tensorldp.errors import InputError
-from tensorldp_papers.citations import PAPERS
-from tensorldp_papers.plots.printed import FILES, printed_points
+from tensorldp_papers.plots.printed import printed_points
 from tensorldp_papers.quoting.printed import Printed, PrintedNumber, printed_table
 from tensorldp_papers.quoting.templates import kept_table, open_table, pieces_table
 from tensorldp_papers.quoting.values import Quotes, Table, read_as
+from tensorldp_papers.room_folders import room_files
+from tensorldp_papers.rooms import papers
 from tensorldp_papers.run.code_digest import source_files
 
 ROOT = Path(__file__).parents[2]
@@ -72,15 +73,15 @@ def test_a_mistake_in_the_table_is_one_sentence(tmp_path: Path, text: str, messa
 
 
 def test_what_figures_draw_is_what_the_pages_print_and_both_are_made_anew_where_it_changes() -> None:
-    sources = [read_as(path, Printed) for path in FILES]
-    assert {source.source for source in sources} == set(PAPERS)
+    sources = [read_as(path, Printed) for path in room_files("printed.yaml").values()]
+    assert {source.source for source in sources} == set(papers())
     numbers = [number for source in sources for number in source.numbers]
     drawn = [(number.printed, point["value"]) for number in numbers for point in number.points]
     assert len(drawn) == len(printed_points()) > 30
     assert [pair for pair in drawn if f"{100 * float(pair[1]):.4g} %" not in pair[0]] == []
     scripts = (ROOT / "workflow" / "scripts" / f"{name}.py" for name in ("report", "quotes"))
     jobs = [ROOT / "notebooks" / "tldp_type1.ipynb", *scripts]
-    assert [job for job in jobs if not set(FILES) <= set(source_files((job,)))] == []
+    assert [job for job in jobs if not set(room_files("printed.yaml").values()) <= set(source_files((job,)))] == []
 
 
 ROOT = Path(__file__).parents[2]

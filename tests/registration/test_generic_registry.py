@@ -13,7 +13,7 @@ import pytest
 from tensorldp.errors import InputError
 from tensorldp.mechanism_table import MECHANISMS, TABLE
 from tensorldp.registry import Registry, import_plugins
-from tensorldp_papers.claims.registry import CLAIMS
+from tensorldp_papers.claim_registry import CLAIMS
 from tensorldp_papers.data import catalogue
 from tensorldp_papers.registries import MODELS, PARSERS
 
@@ -173,7 +173,7 @@ def test_the_names_read_are_those_registered(registry: Registry[object]) -> None
 
 def test_names_are_listed_without_torch() -> None:
     code = "import sys; from tensorldp.mechanism_table import MECHANISMS; "
-    code += "from tensorldp_papers.claims.registry import CLAIMS; "
+    code += "from tensorldp_papers.claim_registry import CLAIMS; "
     code += "assert 'tldp-l' in MECHANISMS.names() and 'T08' in CLAIMS.names(); "
     code += "sys.exit('torch' in sys.modules or 'tensorldp.mechanisms' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

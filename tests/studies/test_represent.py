@@ -16,6 +16,7 @@ from tensorldp.errors import InputError
 from tensorldp.files import read_json
 from tensorldp.randomness import generator
 from tensorldp_papers.data.prepare import prepare
+from tensorldp_papers.data.sentiment import BLAME, PRAISE, polarity
 from tensorldp_papers.extractors import feature_range
 from tensorldp_papers.nets.features import feature_extractor
 from tensorldp_papers.nets.mobilenet import MobileNet, imagenet_normalise
@@ -29,7 +30,6 @@ from tensorldp_papers.papers.frontier.represent import (
     public_texts,
     represent,
 )
-from tensorldp_papers.public.sentiment import BLAME, PRAISE, polarity
 from tensorldp_papers.public.words import WordSpace
 from tensorldp_papers.run.records import Records, model_inputs, read_public_words
 

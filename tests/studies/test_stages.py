@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from small import CPU, fixed, images, make_cell, save, table
 
 from tensorldp.errors import InputError
-from tensorldp_papers.nets import train
-from tensorldp_papers.nets.train import evaluate, train_federated, train_on_releases
-from tensorldp_papers.papers.tldp.federated import run_guarantee
-from tensorldp_papers.papers.tldp.learning import METHOD
+from tensorldp_papers.nets.train import empty_model, evaluate
+from tensorldp_papers.papers.tldp.federated import has_buffers, parameter_release, run_guarantee, train_federated
+from tensorldp_papers.papers.tldp.learning import METHOD, train_on_releases
 from tensorldp_papers.papers.tldp.settings import FederatedCell, LearningCell
 from tensorldp_papers.plots.means import read_metrics
 from tensorldp_papers.run import table as tables
@@ -76,9 +75,7 @@ def test_federated_training_runs_with_every_kind_of_release(mechanism: str, wher
     settings = federated(mechanism, "inf" if mechanism == "none" else "50", where)
     (model, _), (again, _) = (train_federated(settings, images(24), 0, CPU) for _ in range(2))
     assert all(torch.equal(a, b) for a, b in zip(model.parameters(), again.parameters(), strict=True))
-    found = run_guarantee(
-        train.parameter_release(settings, train.empty_model(settings, images().task)), train.has_buffers(model)
-    )
+    found = run_guarantee(parameter_release(settings, empty_model(settings, images().task)), has_buffers(model))
     assert found["unit"] == "run"
     assert ("not local" in found["note"]) == (where == "server")
 

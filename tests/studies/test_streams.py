@@ -12,9 +12,10 @@ from small import CPU, images, make_cell
 from torch import Tensor
 
 import tensorldp_papers
-from tensorldp_papers.nets.train import train_federated, train_heads_on_releases, train_on_releases
 from tensorldp_papers.papers.latent.method import METHOD as LATENT
 from tensorldp_papers.papers.pldp_fl.method import METHOD as PLDP
+from tensorldp_papers.papers.tldp.federated import train_federated
+from tensorldp_papers.papers.tldp.learning import train_heads_on_releases, train_on_releases
 from tensorldp_papers.run.cell import Cell
 from tensorldp_papers.run.releases import perturb
 from tensorldp_papers.run.streams import common_stream, noise_stream

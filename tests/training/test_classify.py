@@ -10,11 +10,12 @@ from torch import Tensor, nn
 from tensorldp.errors import InputError
 from tensorldp.randomness import generator
 from tensorldp_papers.nets import Task, build
-from tensorldp_papers.nets.classify import diverged, fit, predict, scores
+from tensorldp_papers.nets.classify import fit, predict, scores
 from tensorldp_papers.nets.federated import get_vector
-from tensorldp_papers.nets.linear_heads import fit_linear_heads
 from tensorldp_papers.nets.reference_loops import plain_fit, plain_predict
 from tensorldp_papers.nets.registry import seed_model
+from tensorldp_papers.papers.tldp.linear_heads import fit_linear_heads
+from tensorldp_papers.run.method import diverged
 from tensorldp_papers.run.native import LOOPS, available
 
 COMPILER = pytest.mark.skipif(not available(LOOPS), reason="no C++ compiler here")

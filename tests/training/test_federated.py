@@ -14,16 +14,9 @@ from tensorldp.randomness import generator
 from tensorldp_papers.attacks.defences import Defence, fit_defended
 from tensorldp_papers.nets import Task, build
 from tensorldp_papers.nets.classify import fit, predict
-from tensorldp_papers.nets.federated import (
-    ParameterRelease,
-    clipped,
-    federated_average,
-    get_vector,
-    set_vector,
-    split_users,
-    trainable,
-)
+from tensorldp_papers.nets.federated import ParameterRelease, get_vector, set_vector, trainable
 from tensorldp_papers.nets.registry import seed_model
+from tensorldp_papers.papers.tldp.rounds import clipped, federated_average, split_users
 
 SHAPES = [(3, 5), (3,)]
 X, Y = torch.randn(60, 5, generator=generator("x")), torch.arange(60) % 3

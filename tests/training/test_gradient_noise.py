@@ -16,17 +16,9 @@ from tensorldp.randomness import generator
 from tensorldp_papers.nets import Task, build
 from tensorldp_papers.nets.example_gradients import ExampleGradients
 from tensorldp_papers.nets.federated import get_vector
-from tensorldp_papers.nets.private_sgd import (
-    GradientNoise,
-    Norm,
-    PrivateStep,
-    check_schedule,
-    clipped_sums,
-    fit_private,
-    honest_noise,
-    printed_noise,
-)
+from tensorldp_papers.nets.private_sgd import GradientNoise, Norm, PrivateStep, clipped_sums, fit_private
 from tensorldp_papers.nets.registry import seed_model
+from tensorldp_papers.papers.tvg.private_sgd import check_schedule, honest_noise, printed_noise
 
 SHAPES = [(12, 30), (12,)]
 SCHEDULE = check_schedule(1.0, 1e-5, 10_000, 100, 1000)

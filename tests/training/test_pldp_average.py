@@ -13,9 +13,9 @@ from tensorldp.mechanisms.pldp_fl import fedoa_weights
 from tensorldp.randomness import generator
 from tensorldp_papers.nets import Task, build
 from tensorldp_papers.nets.federated import get_vector
-from tensorldp_papers.nets.simulation import ClientSimulation, deal
 from tensorldp_papers.papers.pldp_fl.clients import Ledger, make_upload, preferences
 from tensorldp_papers.papers.pldp_fl.rounds import personalised_average, selections
+from tensorldp_papers.papers.pldp_fl.simulation import ClientSimulation, deal
 from tensorldp_papers.papers.pldp_fl.synthetic import expected_error, released_means, uniform_variance
 
 CLIENTS, ROUNDS = 6, 4

@@ -11,7 +11,7 @@ from tensorldp.errors import InputError
 from tensorldp.randomness import generator
 from tensorldp_papers.nets import Task, build
 from tensorldp_papers.nets.federated import get_vector, set_vector
-from tensorldp_papers.nets.simulation import ClientSimulation, deal
+from tensorldp_papers.papers.pldp_fl.simulation import ClientSimulation, deal
 from tensorldp_papers.run.native import LOOPS, available
 
 SIZES = (7, 20, 33, 41, 1)  # below, at and above a batch of 20, so that clients take 1, 1, 2, 3 and 1 steps an epoch

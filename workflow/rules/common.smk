@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 try:
-    from tensorldp_papers.plots.first_picture import FIRST_PICTURE
+    from tensorldp_papers.rooms import first_picture, named, rooms
     from tensorldp_papers.run.cell import check_name
     from tensorldp_papers.run.grid import make_plan
     from tensorldp_papers.registries import METHODS
@@ -118,7 +118,7 @@ def data_folder(cell):
     """Where the records of a cell come from: the prepared data set, features of it, or nowhere."""
     if not cell.plan.data or cell.dataset == SYNTHETIC:
         return None
-    if cell.method == "frontier":
+    if cell.plan.represented:
         return f"results/representations/{cell.dataset}/{cell.factors.backbone}"
     if cell.release == "features":
         return f"results/features/{cell.dataset}/{cell.factors.backbone}"
@@ -157,9 +157,9 @@ def models_of(wildcards):
 
 # A job has one parameter that Snakemake compares: the file of its batch, whose name is a digest of the settings and the
 # code of its cells. The store decides which of them are computed (tensorldp_papers.run.store).
-def source(script, names=None):
-    """The digest of the code of a script, which chooses mechanisms and methods by these names, or else any."""
-    return source_digest((SCRIPTS / f"{script}.py",), names, PLUGINS)
+def source(script, names=None, files=()):
+    """The digest of the code of a script and of files, which choose mechanisms and methods by these names, or else any."""
+    return source_digest((SCRIPTS / f"{script}.py", *files), names, PLUGINS)
 
 
 def described(cell, kind):
@@ -210,6 +210,11 @@ def wanted(*studies):
     """
     keys = sorted(key for key in BATCHES if not studies or key[0] in studies)
     return digest(*(batch_file(kind, key) for key in keys for kind in ("scores", "privacy")))
+
+
+def wanted_by(study):
+    """`wanted` of a study for a job that may read none."""
+    return lambda wildcards: wanted(study) if study else ""
 
 
 def studies_that(chosen):
@@ -332,11 +337,11 @@ def drawings(studies, kind, out, source_of, pictures_of):
         for s in studies
     ]
     names = {s.study for s in studies}
-    if names & {row.study for row in FIRST_PICTURE}:
+    if names & {row.study for row in first_picture()}:
         found.append(Drawing("epsilon_you_get", "The epsilon that you get", kind, out, source_of("")))
-    if (of := "reconstruction") in names:
-        title = "An epsilon in pictures"
-        found.append(Drawing("epsilon_in_pictures", title, kind, out, source_of(of), pictures=pictures_of(of)))
+    for name, picture in named("pictures").items():
+        if picture.section == "first" and (of := picture.study) in names:
+            found.append(Drawing(name, picture.title, kind, out, source_of(of), pictures=pictures_of(of)))
     return found
 
 
@@ -356,10 +361,10 @@ def kept(name):
 def drawn(study):
     """The folder of the tables that figures draw: a study's own, those of all where none is named.
 
-    The frontier's figures draw the papers' studies too.
+    Some draw other studies, too, those of the kept results rather than those of the run.
     """
-    beside = Path("results/reference/metrics.parquet").exists()  # which it draws instead of those of the run
-    return "results" if not study or (study == "frontier" and not beside) else f"results/studies/{study}"
+    others = study and PLAN.studies[study].draws_others and not Path("results/reference/metrics.parquet").exists()
+    return "results" if not study or others else f"results/studies/{study}"
 
 
 # one check a mechanism, an option making another one; a run takes account of the checks that it finds

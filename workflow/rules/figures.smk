@@ -2,11 +2,14 @@ PICTURES = {"reconstruction": "results/pictures/reconstruction.safetensors"}  # 
 KEPT_PIECES = list(csv.DictReader(Path(kept("pieces.csv")).open())) if kept("pieces.csv") else []
 REFERENCE_STUDIES = [load_study(STUDIES[study]) for study in sorted({piece["study"] for piece in KEPT_PIECES})]
 
-# figures about privacy itself: profiles need no run; ceilings have runs of TLDP's first study, where those are planned
-CEILING_STUDY = "tldp_type1" if "tldp_type1" in PLAN.studies else FIRST
+# figures about privacy itself: profiles need no run; those of rooms have runs of their study, where those are planned
 PRIVACY = [
-    Drawing(name, "Privacy of the mechanisms", "figure", "results", folder)
-    for name, folder in (("privacy_profiles", ""), ("accuracy_ceiling", f"results/studies/{CEILING_STUDY}"))
+    Drawing("privacy_profiles", "Privacy of the mechanisms", "figure", "results", ""),
+    *(
+        Drawing(name, one.title, "figure", "results", f"results/studies/{one.study if one.study in PLAN.studies else FIRST}")
+        for name, one in named("pictures").items()
+        if one.section == "privacy"
+    ),
 ]
 
 # the figures of this run, and those of the kept results, which need no training and no data

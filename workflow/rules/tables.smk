@@ -43,41 +43,37 @@ rule collect:
     shell: "stage join --folders {params.folders} --out {output} > {log} 2>&1"
 
 
-# TLDP's table is made whatever studies are chosen, because it needs none; others with the studies of their paper
+def computed_tables():
+    """The tables that functions of rooms compute, by name, each with its room: those of the run's papers, or of all runs."""
+    return {
+        name: (room, table)
+        for room in rooms()
+        for name, table in room.tables.items()
+        if table.function and (table.always or (PLAN.studies.keys() & ({table.reads} if table.reads else room.studies)))
+    }
+
+
+COMPUTED = computed_tables()
 TABLES = [
-    "results/tables/tldp_table5.csv",
-    *(["results/tables/tvg_table4.csv"] if any(study.startswith("tvg_") for study in PLAN.studies) else []),
-    *(["results/tables/reconstruction.csv"] if "reconstruction" in PLAN.studies else []),
+    *(f"results/tables/{name}.csv" for name in COMPUTED),
     *(f"results/tables/{table}.csv" for study in PLAN.studies.values() for table in study.tables),
 ]
 
+for name, (room, table) in COMPUTED.items():
 
-rule error_table:
-    output: "results/tables/tldp_table5.csv"
-    params: source=source("error_table")
-    log: "logs/error_table.log"
-    conda: "../../envs/tensorldp.yaml"
-    shell: "stage error_table --out {output} > {log} 2>&1"
-
-
-rule growth_table:
-    output: "results/tables/tvg_table4.csv"
-    params: source=source("growth_table")
-    log: "logs/growth_table.log"
-    conda: "../../envs/tensorldp.yaml"
-    shell: "stage growth_table --out {output} > {log} 2>&1"
-
-
-rule attack_table:
-    input: metrics="results/studies/reconstruction/metrics.parquet"
-    output: "results/tables/reconstruction.csv"
-    params:
-        source=source("attack_table"),
-        wanted=lambda wildcards: wanted("reconstruction"),
-    log: "logs/attack_table.log"
-    conda: "../../envs/tensorldp.yaml"
-    resources: mem_mb=1000
-    shell: "stage attack_table --metrics {input.metrics} --out {output} > {log} 2>&1"
+    rule:
+        name: f"table_{name}"
+        input: metrics=f"results/studies/{table.reads}/metrics.parquet" if table.reads else []
+        output: f"results/tables/{name}.csv"
+        params:
+            source=source("table", files=[room.folder / f"{table.function.rpartition('.')[0]}.py"]),
+            wanted=wanted_by(table.reads),
+            name=name,
+            read=argument("metrics"),
+        log: f"logs/tables/{name}.log"
+        conda: "../../envs/tensorldp.yaml"
+        resources: mem_mb=1000
+        shell: "stage table {params.name} {params.read} --out {output} > {log} 2>&1"
 
 
 PICTURE_DATASETS = sorted({cell.dataset for cell in PLAN.cells if getattr(cell.factors, "attack", None) == "likelihood"})

@@ -12,7 +12,7 @@ from tensorldp.files import sha256, write_json
 from tensorldp_papers.data.own import OwnDataset, check_own
 from tensorldp_papers.data.own_files import prepare_own
 from tensorldp_papers.run.cli import json_argument, parser, run
-from tensorldp_papers.run.settings import explain
+from tensorldp_papers.strict import explain
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from tensorldp.files import write_text
-from tensorldp_papers.claims.kept import decide_again
+from tensorldp_papers.kept.decide import decide_again
 from tensorldp_papers.kept.merge import merge_run, summarise
 from tensorldp_papers.kept.provenance import CLAIMS
 from tensorldp_papers.run.cli import parser, run

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 
 from tensorldp.commands.target import add_target_arguments, called, domain_of, error_lines, mechanism_of
-from tensorldp.curves.composition import compose
+from tensorldp.composition import compose
 from tensorldp.deltas import REPORT_DELTA
 from tensorldp.errors import MOST_USES, check_whole, number
 

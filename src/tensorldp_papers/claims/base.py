@@ -9,9 +9,9 @@ from functools import cache, partial, wraps
 from typing import Any, Literal, TypeVar
 
 from tensorldp.errors import InputError, unknown
+from tensorldp_papers.claim_registry import CLAIMS, KINDS, listed
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.evidence import NotRun as NotRun
-from tensorldp_papers.claims.registry import CLAIMS, KINDS, listed
 
 Verdict = Literal[
     "reproduced",
@@ -35,7 +35,7 @@ class Claim:
 
     Attributes:
         id: a letter for the source and a number.
-        source: tldp, pldp-fl, dp-lecture, tvg or latent.
+        source: the key of its paper, as in a room.yaml.
         place: where the source says it.
         claim: the statement.
         kind: theorem, cost, empirical or descriptive.
@@ -180,13 +180,12 @@ def cannot_be_checked(reason: str) -> Finding:
     return Finding(None, reason, "a reason, no computation")
 
 
-@cache
 def _listed() -> dict[str, Claim]:
     return {row["id"]: Claim(**row) for rows in listed().values() for row in rows}
 
 
 def catalogue() -> dict[str, Claim]:
-    """All claims by id: those of the rooms in their order, then those from outside in the order of their ids."""
+    """All claims by id: those that rooms list in their order, then others from outside in the order of their ids."""
     outside = {name: CLAIMS.get(name).claim for name in CLAIMS.names() if CLAIMS.module(name) is None}
     return {**_listed(), **outside}
 

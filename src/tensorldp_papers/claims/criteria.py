@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from tensorldp_papers.claims.registry import ROOMS
+from tensorldp_papers.claim_registry import listed
+from tensorldp_papers.room_folders import room_files
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,9 @@ class Criterion:
 def criteria() -> dict[str, list[Criterion]]:
     """The criteria of each claim of the rooms, by id, from the first to the one that counts."""
     found: dict[str, list[Criterion]] = {}
-    for folder in ROOMS.values():
-        for row in csv.DictReader(folder.joinpath("criteria.csv").read_text().splitlines()):
+    files = room_files("criteria.csv")
+    for module in filter(files.__contains__, listed()):
+        for row in csv.DictReader(files[module].read_text().splitlines()):
             found.setdefault(row["id"], []).append(Criterion(**row))
     return found
 

@@ -7,12 +7,11 @@ from copy import copy
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from tensorldp.errors import InputError
 from tensorldp_papers.data.catalogue import whole_of
-from tensorldp_papers.papers.tldp.settings import LearningFactors
 from tensorldp_papers.run.cell import AnyCell, epsilon_text, variant_factors
 from tensorldp_papers.run.grid import Plan
 from tensorldp_papers.run.sealed import read_prepared
@@ -216,26 +215,18 @@ class Evidence:
         self.used.append(f"results/tables/{name}.csv")
         return read_table(path)
 
-    def split_sizes(self, dataset: str) -> tuple[int, list[int]]:
-        """The number of training records that `prepare` wrote for a data set, and the numbers that TLDP's cells scored.
-
-        Only cells without perturbation count.
+    def sizes(self, dataset: str, cells: list[AnyCell]) -> tuple[int, list[int]]:
+        """Returns how many training records `prepare` wrote for a data set, and how many test records its cells scored.
 
         Raises:
-            NotRun: if no such cell is planned or has results, or the data set is not prepared.
+            NotRun: if there are no cells, one has no results, or the data set is not prepared.
         """
-        cells = [
-            cell
-            for cell in self.plan.cells
-            if cell.dataset == dataset and not cell.private and cell.study.startswith("tldp_")
-        ]
         if not cells:
-            raise self.lacks(f"TLDP's studies on {dataset}")
+            raise self.lacks(f"unperturbed runs on {dataset}")
         self.measured(cells)
         test = self._prepared(dataset, "test")
         self.used.append(f"{len(cells)} cells of {dataset} in results/metrics.parquet")
-        scored = {min(test, cell.training.scored or test) for cell in cells}
-        return self._prepared(dataset, "train"), sorted(scored)
+        return self._prepared(dataset, "train"), sorted({min(test, cell.training.scored or test) for cell in cells})
 
     def _prepared(self, dataset: str, split: str) -> int:
         """The number of records in one part of a data set."""
@@ -244,28 +235,14 @@ class Evidence:
             raise NotRun(f"needs the prepared data set {dataset}")
         return len(read_prepared(path)[0]["y"])
 
-    def feature_range(self, study: str) -> tuple[float, float, float]:
-        """The smallest and largest extracted feature of a study, and the share that equals -1 or 1.
+    def features(self, study: str, dataset: str, extractor: str) -> NDArray[Any]:
+        """Returns the features of a study's training records, (records, *shape).
 
         Raises:
-            NotRun: if no features are planned or they are missing.
+            NotRun: if they are missing.
         """
-        names = sorted(
-            {
-                (cell.dataset, cell.factors.backbone)
-                for cell in self.plan.of(study)
-                if isinstance(cell.factors, LearningFactors) and cell.factors.backbone
-            }
-        )
-        if not names:
-            raise NotRun(f"needs the study {study}")
-        low, high, equal = np.inf, -np.inf, []
-        for dataset, backbone in names:
-            path = self.results / "features" / dataset / backbone / "train.safetensors"
-            if not path.exists():
-                raise NotRun(f"needs the features in {path.relative_to(self.results)}")
-            x = read_prepared(path)[0]["x"]
-            low, high = min(low, float(x.min())), max(high, float(x.max()))
-            equal.append(float((np.abs(x) == 1).mean()))
-            self.used.append(f"results/features/{dataset}/{backbone}/train.safetensors")
-        return low, high, float(np.mean(equal))
+        path = self.results / "features" / dataset / extractor / "train.safetensors"
+        if not path.exists():
+            raise NotRun(f"needs the features in {path.relative_to(self.results)}")
+        self.used.append(f"results/features/{dataset}/{extractor}/train.safetensors")
+        return read_prepared(path)[0]["x"]

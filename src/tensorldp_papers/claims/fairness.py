@@ -1,11 +1,11 @@
-"""What counts as a source's run, and what makes a run of ours too weak to decide: one rule for the five sources.
+"""What counts as a source's run, and what makes a run of ours too weak to decide: one rule for all sources.
 
 *Which runs.* A run counts as the source's if it has its network, its training records, its length and its settings
-(`PRINTED`). One that falls short in any of these is weak (`shortfall`): what holds for it supports a claim that the
-shortfall makes harder, with the shortfall as a condition, and what does not hold for it refutes nothing by itself
-(`statements.Between.weak`, `weakly`). Fewer epsilons than a figure has are no shortfall: each is like the source's. A
-shorter run still counts as the source's where its score had stopped rising (`settled`). What a source does not say is
-no shortfall, but where it may change a result the claim says so itself.
+(`runs` in its room.yaml). One that falls short in any of these is weak (`shortfall`): what holds for it supports a
+claim that the shortfall makes harder, with the shortfall as a condition, and what does not hold for it refutes nothing
+by itself (`statements.Between.weak`, `weakly`). Fewer epsilons than a figure has are no shortfall: each is like the
+source's. A shorter run still counts as the source's where its score had stopped rising (`settled`). What a source does
+not say is no shortfall, but where it may change a result the claim says so itself.
 
 *Chance.* Networks that learned nothing say nothing about an order: where both of two are at chance (`at_chance`), their
 comparison is undecidable (`Scores.gap`).
@@ -20,7 +20,7 @@ share the chance of a wrong yes (`best_of`).
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -49,6 +49,7 @@ from tensorldp_papers.claims.statements import (
     per_seed,
 )
 from tensorldp_papers.data.catalogue import get, whole_of
+from tensorldp_papers.rooms import Instead, Runs, rooms
 from tensorldp_papers.run.cell import AnyCell, variant_factors
 
 Check = Callable[[Evidence], Finding]
@@ -57,90 +58,26 @@ Name = TypeVar("Name", bound=Hashable)
 FLAT = 0.01  # a gain of accuracy in the second half of a training below which more training does not help
 
 
-@dataclass(frozen=True)
-class Printed:
-    """What a source says about its runs on one data set, and what a network without knowledge scores there.
-
-    Attributes:
-        networks: the names, or the beginnings of the names, that its network has here; empty where any will do.
-        records: its training records; 0 where it does not say.
-        least: training settings with the least values that it has, such as how long it trains.
-        chance: a score that a network that learned nothing does not exceed; 0 where no claim needs it.
-    """
-
-    networks: tuple[str, ...] = ()
-    records: int = 0
-    least: Mapping[str, int] = field(default_factory=dict)
-    chance: float = 0.0
-
-
-# What chance may add to the share of the largest class (one over the number of classes where nothing else is said):
-IMBALANCE = 0.05  # TLDP's F1: what imbalance and a lucky guess of labels add
-ERRORS = 0.03  # TVG: two standard errors on 1,000 test records, three on Adult's 16,281 being 0.01
-DRAWS = 0.1  # LATENT: more than two standard deviations of networks that learned nothing
-_MOBILENET = ("mobilenet_v2",)
-# TVG's text has 5 x 5 x 6 weights in the first layer, its Table II a largest gradient of 3,136 x 512: both fit 5 x 5 x
-# 6, pool, 5 x 5 x 64, pool, 3,136 x 512. Ours has 120 x 400.
-LENET = "a LeNet with a gradient of 3,136 x 512"
-PRINTED: dict[tuple[str, ...], Printed] = {  # by study and data set, and by network where the source has several
-    # TLDP 5.1.1, Tables 2 to 4
-    **{
-        (study, dataset): Printed(_MOBILENET, records, {length: 10}, 1 / 10 + IMBALANCE)
-        for study, length in (("tldp_type1", "epochs"), ("tldp_type2", "epochs"), ("tldp_type3", "rounds"))
-        for dataset, records in (("mnist", 60_000), ("cifar10", 50_000), ("svhn", 73_257))
-    },
-    ("tldp_type3", "imdb"): Printed(("bilstm",), 25_000, {"rounds": 50}, 1 / 2 + IMBALANCE),
-    ("tldp_type3", "darknet"): Printed(("fcn",), 113_184, {"rounds": 25}, 1 / 4 + IMBALANCE),
-    # of its part with eight classes: the weighted F1 of calling all flows peer to peer
-    ("tldp_type3", "darknet_5k"): Printed(("fcn",), 113_184, {"rounds": 25}, 0.174 + IMBALANCE),
-    # TVG, Table II; it names no number of steps: 60 epochs on MNIST and Adult and 10 on Credit, as in its code.
-    # Credit's score is an AUC
-    ("tvg_sgd", "mnist"): Printed((LENET,), 55_000, {"steps": 28_125}, 1 / 10 + ERRORS),
-    ("tvg_sgd", "adult"): Printed(("mlp_12",), 32_561, {"steps": 7_631}, 0.764 + 0.01),
-    ("tvg_sgd", "credit"): Printed(("mlp_10",), 199_364, {"steps": 7_788}, 0.5 + ERRORS),
-    # TVG, Table III
-    **{
-        (study, dataset): Printed((network,), records, chance=largest + ERRORS)
-        for study in ("tvg_features", "tvg_testing")
-        for dataset, network, records, largest in (
-            ("mnist", "lenet_tanh", 50_000, 1 / 10),
-            ("cifar10", "vgg16_tanh", 50_000, 1 / 10),
-            ("svhn", "alexnet_tanh", 73_257, 0.196),
-            ("imdb", "bilstm_tanh", 25_000, 1 / 2),
-        )
-    },
-    # PLDP-FL 6.1 and 6.2.2
-    ("pldp_fl", "mnist"): Printed(("pldp_cnn",), 60_000, {"rounds": 50}, 0.15),
-    ("pldp_fl", "fashion_mnist"): Printed(("pldp_cnn",), 60_000, {"rounds": 50}, 0.15),
-    # LATENT 4.1.1 and Table 1; of MNIST's test images 1,135 are ones
-    ("latent", "mnist", "ann"): Printed((), 60_000, {"epochs": 50, "width": 64}, 0.1135 + DRAWS),
-    ("latent", "cifar10", "ann"): Printed((), 50_000, {"epochs": 100, "width": 256}, 0.1 + DRAWS),
-    ("latent", "mnist", "cnn"): Printed((), 60_000, {"epochs": 12}),
-    ("latent", "cifar10", "cnn"): Printed((), 50_000, {"epochs": 100}),
-}
+ERRORS = 0.03  # what chance may add to one over the number of classes, where a room says nothing of a data set
 LENGTHS = ("epochs", "rounds", "steps")
-# another reading of a setting, in the source's favour; a condition names it, and nothing else follows from it
-DIFFERS = ("range", "body")
-DELTA = ("tldp_type2", "tldp_type3")  # where Tables 3 and 4 print Delta = 256 and tanh or clipping gives a range of 2
-RANGES = {"imdb": 400_001}  # Table 4's Delta, where it is not 256
 SIMPLER = {  # parts that are another task, or that have less of each record
     "darknet_5k": "9 of 79 features, and eight applications in the place of four kinds of traffic",
     "imdb_glove": "100,000 of GloVe's 400,000 words",
     "imdb_glove_short": "the last 50 tokens of a review in the place of 500, and 100,000 of GloVe's 400,000 words",
 }
-UNTRAINED = "features of an untrained network, of which the paper says nothing"
 
 
-def printed_of(study: str, dataset: str, network: str = "") -> Printed | None:
+def printed_of(study: str, dataset: str, network: str = "") -> Runs | None:
     """What the source of a study says about a data set or, if that is a part, about the whole; None if nothing."""
-    keys = ((study, name, *more) for name in (dataset, whole_of(dataset)) for more in ((network,), ()))
-    return next((PRINTED[key] for key in keys if key in PRINTED), None)
+    said = [runs for room in rooms() for runs in room.runs if study in runs.studies]
+    keys = [(name, one) for name in (dataset, whole_of(dataset)) for one in (network, "")]
+    return next((runs for key in keys for runs in said if (runs.dataset, runs.network) == key), None)
 
 
 def is_papers(study: str, dataset: str, variant: str) -> bool:
     """Whether a variant's network is the source's; if the source does not use that data set, none is."""
     printed = printed_of(study, dataset)
-    return printed is not None and _network(variant).startswith(printed.networks)
+    return printed is not None and _network(variant).startswith(tuple(printed.networks))
 
 
 def is_trained(cell: AnyCell) -> bool:
@@ -182,21 +119,21 @@ def shortfall(cells: Iterable[AnyCell], *, settled: bool = False) -> Shortfall:
 
 def pulls(cells: Iterable[AnyCell]) -> bool:
     """Whether cells fall short in something that makes them weaker, and not only in a setting that differs."""
-    return any(kind not in DIFFERS for cell in cells for kind, _, _ in _shortfalls(cell))
+    differs = {one.kind for room in rooms() for one in room.instead if not one.weaker}
+    return any(kind not in differs for cell in cells for kind, _, _ in _shortfalls(cell))
 
 
 def _shortfalls(cell: AnyCell) -> Iterable[tuple[str, float, str]]:
     """What a cell lacks: the kind, which share of the source's it has, and in words."""
-    factors = variant_factors(cell.variant)
-    if cell.study in DELTA and cell.private and "range" not in factors:
-        yield "range", 0.0, f"Delta = 2 for the printed {RANGES.get(whole_of(cell.dataset), 256):,}"
+    instead: dict[str, str] = {}
+    for one in (one for room in rooms() for one in room.instead if _applies(one, cell)):
+        instead.setdefault(one.kind, one.words)
+    yield from ((kind, 0.0, words) for kind, words in instead.items())
     network = _network(cell.variant)
-    if cell.study == "tvg_features" and not is_trained(cell):
-        yield "body", 0.0, UNTRAINED
     printed = printed_of(cell.study, cell.dataset, network)
     if printed is None:
         return
-    if network and printed.networks and not network.startswith(printed.networks):
+    if network and printed.networks and not network.startswith(tuple(printed.networks)):
         yield "network", 0.0, f"{network} in the place of {printed.networks[0]}"
     at_hand = get(cell.dataset).sizes[0] if whole_of(cell.dataset) != cell.dataset else printed.records
     used = min(getattr(cell.training, "limit", None) or at_hand, at_hand)
@@ -208,6 +145,17 @@ def _shortfalls(cell: AnyCell) -> Iterable[tuple[str, float, str]]:
         if (made := getattr(cell.training, setting)) < least:
             text = f"{made:,} of {least:,} {setting}"
             yield setting, made / least, text if setting in LENGTHS else f"a {setting} of {made:,}, not {least:,}"
+
+
+def _applies(one: Instead, cell: AnyCell) -> bool:
+    """Whether what a room says stands for the source's is in a cell."""
+    return (
+        cell.study in one.studies
+        and (not one.datasets or not {cell.dataset, whole_of(cell.dataset)}.isdisjoint(one.datasets))
+        and not (one.private and not cell.private)
+        and not (one.unless and one.unless in variant_factors(cell.variant))
+        and not (one.untrained and is_trained(cell))
+    )
 
 
 def late_gain(evidence: Evidence, study: str, metric: str, epsilon: float | None = None, **arm: Any) -> Between | None:

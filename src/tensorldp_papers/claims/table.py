@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tensorldp import __version__
 from tensorldp.errors import InputError
-from tensorldp_papers.citations import paper
+from tensorldp_papers.claim_registry import KINDS
 from tensorldp_papers.claims.base import (
     Claim,
     ConditionKind,
@@ -27,7 +27,7 @@ from tensorldp_papers.claims.base import (
 )
 from tensorldp_papers.claims.criteria import in_words
 from tensorldp_papers.claims.evidence import Evidence
-from tensorldp_papers.claims.registry import KINDS
+from tensorldp_papers.rooms import paper
 
 COLUMNS = [
     "id",

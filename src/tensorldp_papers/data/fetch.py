@@ -21,7 +21,7 @@ from tensorldp.errors import InputError
 from tensorldp.files import read_json, replacing, sha256, write_json, write_text
 from tensorldp_papers.data import catalogue
 from tensorldp_papers.data.catalogue import Dataset, File, Source, Weights
-from tensorldp_papers.run.progress import track
+from tensorldp_papers.progress import track
 
 
 def content_digest(files: Sequence[str], known: Path, *, keep: bool = True) -> str:

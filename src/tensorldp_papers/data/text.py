@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from tensorldp.errors import InputError
 from tensorldp_papers.data.archives import decompressed, tar_members, zip_lines
+from tensorldp_papers.data.sentiment import polarity
 from tensorldp_papers.data.split import Options, Parsed, parser
-from tensorldp_papers.public.sentiment import polarity
-from tensorldp_papers.run.progress import track
+from tensorldp_papers.progress import track
 
 LENGTH = 500
 """Tokens of a review: longer ones are cut, shorter ones are padded with index 0 at the end."""

@@ -35,7 +35,7 @@ def merge_run(results: Path, reference: Path, *, allow_dirty: bool = False, only
 
     A run at a larger scale replaces all rows of a study, one at a smaller scale leaves them. At the same scale, a
     cell's seeds replace the same seeds and join others with the same settings, code and data; what the
-    run does not have stays. The claims are decided from the kept rows (`claims/kept.py`), not merged.
+    run does not have stays. The claims are decided from the kept rows (`kept/decide.py`), not merged.
 
     Args:
         results: the folder of the run.

@@ -1,30 +1,15 @@
-"""Training a classifier in minibatches, its predictions, and whether a training diverged."""
+"""Training a classifier in minibatches, and its predictions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from tensorldp.errors import InputError
 from tensorldp_papers.nets.compiled.loop import CompiledLoop, planned
 from tensorldp_papers.nets.computing import arithmetic, channels_last, flushing_denormals, lay_out
 from tensorldp_papers.nets.replay import Replay, can_replay
-from tensorldp_papers.run.progress import track
-
-LARGEST = 1e12  # no network here has such weights unless its training diverged
-
-
-def diverged(arrays: Mapping[str, NDArray[Any]]) -> str:
-    """The first array of a trained model that has an element that is not finite, or one above `LARGEST`; "" if none."""
-    for name, values in arrays.items():
-        if np.issubdtype(values.dtype, np.floating) and values.size and not float(np.abs(values).max()) <= LARGEST:
-            return name
-    return ""
+from tensorldp_papers.progress import track
 
 
 def fit(

@@ -19,7 +19,7 @@ from tensorldp_papers.nets.mobilenet import FEATURES, MobileNet, imagenet_normal
 from tensorldp_papers.nets.networks import TanhCNN
 from tensorldp_papers.nets.registry import image_layout, seed_model
 from tensorldp_papers.nets.split import MeanLSTM, split_net, spread
-from tensorldp_papers.run.progress import track
+from tensorldp_papers.progress import track
 from tensorldp_papers.run.records import Records, matrix_shape, model_inputs
 
 BODY_EPOCHS = 10  # of a trained body

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from tensorldp.errors import InputError
-from tensorldp_papers.nets.registry import Task, image_layout, register_model, take_vectors
+from tensorldp_papers.nets.registry import image_layout, register_model, take_vectors
+from tensorldp_papers.task import Task
 
 
 class SmallCNN(nn.Sequential):

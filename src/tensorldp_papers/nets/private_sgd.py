@@ -1,8 +1,6 @@
-"""Private SGD: DP-SGD [abadi2016], and any clipping with any Gaussian noise per tensor (TVG, Type I).
+"""Private SGD: DP-SGD [abadi2016], and any clipping with any Gaussian noise per tensor.
 
-TVG's accounting gives each step a budget by composition over the steps and amplification by sampling. Every tensor gets
-that whole budget at s2 = 2 C sqrt(I) for gradients clipped to [-C, C] in each element (its Eq. 35). What a run really
-guarantees is computed only from the noise, over all tensors and steps (`GradientNoise.curve`).
+What a run guarantees is computed only from the noise, over all tensors and steps (`GradientNoise.curve`).
 
 Networks of linear layers and convolutions have their clipped sums from `ExampleGradients`; others from opacus.
 """
@@ -17,10 +15,9 @@ import torch
 from torch import Tensor, nn
 
 from tensorldp.curves.base import NoPrivacyCurve, PrivacyCurve
-from tensorldp.curves.dp_sgd import DpSgdCurve, noise_multiplier_for
-from tensorldp.errors import InputError, check_positive, check_real
-from tensorldp.mechanisms import Box, mechanism_class
-from tensorldp.mechanisms.tvg_budget import Schedule as Schedule
+from tensorldp.curves.dp_sgd import DpSgdCurve
+from tensorldp.errors import InputError
+from tensorldp.mechanisms.tvg_budget import Schedule
 from tensorldp.randomness import add_gaussian
 from tensorldp_papers.nets.example_gradients import (
     ExampleGradients,
@@ -30,11 +27,9 @@ from tensorldp_papers.nets.example_gradients import (
     weighted_sum,
 )
 from tensorldp_papers.nets.replay import Replay, can_replay
-from tensorldp_papers.run.progress import track
+from tensorldp_papers.progress import track
 
 Norm = Literal["linf", "l2"]
-Accountant = Literal["pld", "rdp"]
-HONEST = "gaussian-analytic"
 
 
 @dataclass(frozen=True)
@@ -68,46 +63,6 @@ class GradientNoise:
         if not all(self.sigmas):
             return NoPrivacyCurve()
         return DpSgdCurve(self.multiplier, schedule.rate, schedule.steps)
-
-
-def printed_noise(
-    name: str, shapes: list[tuple[int, ...]], clip: float, schedule: Schedule, **options: Any
-) -> GradientNoise:
-    """The noise of TVG's Type I for a mechanism with its options, on tensors of these shapes clipped in l_inf.
-
-    Each class says itself what TVG's accounting gives it (`Mechanism.step_sigma`).
-    """
-    kind = mechanism_class(name)
-    kind.check_options(options)
-    sigmas = []
-    for shape in shapes:
-        sigma = kind.step_sigma(schedule, Box(-clip, clip, shape), **options)
-        if sigma is None:
-            raise InputError(f"gradients take mechanisms that add i.i.d. Gaussian noise to a tensor, not {name}")
-        sigmas.append(float(sigma))
-    sizes = tuple(math.prod(shape) for shape in shapes)
-    return GradientNoise("linf", clip, tuple(sigmas), sizes)
-
-
-def honest_noise(
-    shapes: list[tuple[int, ...]], clip: float, schedule: Schedule, accountant: Accountant = "pld"
-) -> GradientNoise:
-    """DP-SGD [abadi2016]: l2 clipping and the least noise that makes the run (epsilon, delta)-DP."""
-    seen = -math.expm1(schedule.steps * math.log1p(-schedule.rate)) if schedule.rate < 1.0 else 1.0
-    if seen <= schedule.delta:
-        raise InputError(
-            f"lot and steps must be larger for delta {schedule.delta:g}: a record takes part in the run "
-            f"with a probability of {seen:.3g}, which alone is within delta and needs no noise"
-        )
-    multiplier = noise_multiplier_for(schedule.epsilon, schedule.delta, schedule.rate, schedule.steps, accountant)
-    sizes = tuple(math.prod(shape) for shape in shapes)
-    return GradientNoise("l2", clip, (multiplier * clip,) * len(sizes), sizes)
-
-
-def check_schedule(epsilon: float, delta: float, records: int, lot: int, steps: int) -> Schedule:
-    """A run's schedule from its number of records and lot size."""
-    delta = check_real("delta", delta, low=0.0, high=1.0, open_low=True, open_high=True)
-    return Schedule(check_positive("epsilon", epsilon, infinite=True), delta, lot / records, steps)
 
 
 def clipped_sums(gradients: list[Tensor], norm: str, clip: float) -> list[Tensor]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -12,19 +11,7 @@ from torch import Tensor, nn
 
 from tensorldp.errors import InputError
 from tensorldp_papers.registries import MODELS
-
-
-@dataclass(frozen=True)
-class Task:
-    """What a model is for."""
-
-    shape: tuple[int, ...]  # of one record as the data set stores it
-    classes: int  # at least 2
-    vocabulary: int = 0  # number of token indices, for text
-
-    def __post_init__(self) -> None:
-        if self.classes < 2:
-            raise InputError(f"classes must be at least 2, got {self.classes}")
+from tensorldp_papers.task import Task
 
 
 def image_layout(shape: tuple[int, ...], network: str, least: int = 1) -> tuple[int, int, int]:

@@ -15,7 +15,8 @@ from torch import Tensor, nn
 
 from tensorldp.errors import InputError, unknown
 from tensorldp_papers.nets.computing import pool_first
-from tensorldp_papers.nets.registry import Task, image_layout, register_model, replace_modules, take_vectors
+from tensorldp_papers.nets.registry import image_layout, register_model, replace_modules, take_vectors
+from tensorldp_papers.task import Task
 
 TEXT_FEATURES = 150
 NAMES = ("lenet", "lenet_tanh", "vgg16_tanh", "alexnet_tanh", "bilstm_tanh")

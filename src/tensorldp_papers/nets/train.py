@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,26 +10,13 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from tensorldp.errors import InputError
-from tensorldp.mechanisms import Box, Mechanism
-from tensorldp.mechanisms import make as make_mechanism
 from tensorldp_papers.nets import Task, build
-from tensorldp_papers.nets.classify import fit, predict, scores
-from tensorldp_papers.nets.federated import (
-    ParameterRelease,
-    federated_average,
-    float_buffers,
-    layer_sizes,
-    split_users,
-    trainable,
-)
-from tensorldp_papers.nets.linear_heads import fit_linear_heads
-from tensorldp_papers.nets.networks import BiLSTM
-from tensorldp_papers.papers.tldp.settings import FederatedCell, LearningCell
+from tensorldp_papers.nets.classify import predict, scores
 from tensorldp_papers.run.cell import Cell
 from tensorldp_papers.run.method import Trained
 from tensorldp_papers.run.method_plan import ModelFactors, ModelTraining, Training
 from tensorldp_papers.run.records import Records, Scaling, model_inputs
-from tensorldp_papers.run.streams import common_stream, noise_stream
+from tensorldp_papers.run.streams import common_stream
 
 
 def new_model(cell: Cell[ModelTraining, ModelFactors], task: Task, seed: int, weights: Path | None = None) -> nn.Module:
@@ -48,124 +34,11 @@ def new_model(cell: Cell[ModelTraining, ModelFactors], task: Task, seed: int, we
     return model
 
 
-def train_on_releases(
-    cell: LearningCell,
-    released: Tensor,
-    y: Tensor,
-    records: Records,
-    seed: int,
-    device: torch.device,
-    weights: Path | None = None,
-) -> tuple[nn.Module, Scaling]:
-    """A classifier trained on one seed's released records, (records, *shape) as stored, and its scaling."""
-    scaling = Scaling.of(released)
-    inputs = scaling(model_inputs(released, records.kind)).to(device)
-    settings = cell.training
-    model = new_model(cell, records.task, seed, weights).to(device)
-    fit(
-        model,
-        inputs,
-        y.to(device),
-        epochs=settings.epochs,
-        batch_size=settings.batch_size,
-        learning_rate=settings.learning_rate,
-        generator=common_stream(cell, seed, "batches"),
-        precision=cell.precision,
-        what=f"{cell.mechanism} {cell.epsilon} seed {seed}",
-    )
-    return model, scaling
-
-
-def train_heads_on_releases(
-    cell: LearningCell,
-    released: Callable[[int], Mapping[str, NDArray[Any]]],
-    records: Records,
-    device: torch.device,
-) -> dict[int, tuple[nn.Module, Scaling]]:
-    """`train_on_releases` of a linear model for every seed at once, from what `perturb` wrote for each."""
-    models, inputs, scalings = {}, [], []
-    for seed in cell.seeds:
-        arrays = released(seed)
-        x = torch.from_numpy(arrays["train"])
-        scalings.append(Scaling.of(x))
-        inputs.append(scalings[-1](model_inputs(x, records.kind)).reshape(len(x), -1).to(device))
-        models[seed] = new_model(cell, records.task, seed).to(device)
-    heads = [module for model in models.values() for module in model.modules() if isinstance(module, nn.Linear)]
-    if len(heads) != len(models):
-        raise InputError(f"only linear models train together, got the model {cell.factors.model}")
-    settings = cell.training
-    fit_linear_heads(
-        heads,
-        inputs,
-        records.y.to(device),
-        epochs=settings.epochs,
-        batch_size=settings.batch_size,
-        learning_rate=settings.learning_rate,
-        generators=[common_stream(cell, seed, "batches") for seed in models],
-        what=f"{cell.mechanism} {cell.epsilon}, {len(models)} seeds",
-    )
-    return {seed: (model, scaling) for (seed, model), scaling in zip(models.items(), scalings, strict=True)}
-
-
-def parameter_release(cell: FederatedCell, model: nn.Module) -> ParameterRelease:
-    """How the cell releases the parameters of such a model."""
-
-    def make(domain: Box, **options: Any) -> Mechanism:
-        settings = {"epsilon": cell.nominal_epsilon, "delta": cell.delta, **cell.options, **options}
-        return make_mechanism(cell.mechanism, domain=domain, **settings)
-
-    return ParameterRelease(
-        make,
-        cell.mechanism,
-        epsilon=cell.nominal_epsilon,
-        delta=cell.delta,
-        shapes=[tuple(p.shape) for p in trainable(model)],
-        layers=layer_sizes(model),
-        clip=cell.training.clip,
-        users=cell.training.users,
-        where=cell.factors.where,
-        rounds=cell.training.rounds,
-    )
-
-
 def federated_inputs(records: Records) -> tuple[Tensor, Scaling]:
     """Inputs of users who share nothing but parameters: images by their public range, tables as prepared."""
     scaling = Scaling.public(records.low, records.high) if records.kind == "image" else Scaling(0.0, 1.0)
     inputs = model_inputs(records.x, records.kind)
     return (scaling(inputs) if records.kind != "text" else inputs), scaling
-
-
-def train_federated(
-    cell: FederatedCell, records: Records, seed: int, device: torch.device, weights: Path | None = None
-) -> tuple[nn.Module, Scaling]:
-    """TLDP's Type III: the global model after the last round."""
-    model = new_model(cell, records.task, seed, weights).to(device)
-    if isinstance(model, BiLSTM) and records.embedding is not None:
-        model.use_embedding(records.embedding)
-    release = parameter_release(cell, model)
-    inputs, scaling = federated_inputs(records)
-    shards = split_users(len(records.x), release.users, common_stream(cell, seed, "users"))
-    settings = cell.training
-    federated_average(
-        model,
-        inputs.to(device),
-        records.y.to(device),
-        [s.to(device) for s in shards],
-        release,
-        epochs=settings.epochs,
-        batch_size=settings.batch_size,
-        learning_rate=settings.learning_rate,
-        order=lambda user: common_stream(cell, seed, f"batches of user {user}"),
-        noise=noise_stream(cell, seed, "parameter noise", device),
-        precision=cell.precision,
-        what=f"{cell.mechanism} {cell.epsilon} seed {seed}",
-    )
-    return model, scaling
-
-
-def has_buffers(model: nn.Module) -> bool:
-    """Whether the model keeps running statistics that are shared without protection."""
-    return bool(float_buffers(model))
 
 
 def state_arrays(model: nn.Module) -> dict[str, NDArray[Any]]:

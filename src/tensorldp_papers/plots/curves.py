@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,7 @@ from tensorldp_papers.plots.names import METRICS, dataset_name, in_order, line_n
 from tensorldp_papers.plots.sheets import finish, panels
 from tensorldp_papers.plots.style import look, order, short
 from tensorldp_papers.plots.words import listed, refuted_words, true_axis, whole_number
+from tensorldp_papers.rooms import Room, named, paper_of, proposer
 from tensorldp_papers.run.cell import variant_factors
 
 SHOWN = ("tldp-l", "tldp-g", "privunit", "laplace", "gaussian")  # with those from outside before them
@@ -26,7 +27,7 @@ LEVEL = 0.02  # of a score that counts as the same
 
 
 def draw_study(
-    metrics: pd.DataFrame, study: str, *, source: str, part: str = "element", metric: str = "weighted_f1"
+    metrics: pd.DataFrame, study: str, *, source: str, part: str = "", metric: str = "weighted_f1"
 ) -> Figure:
     """Two panels for each data set with one score axis: epsilon as printed, and the same runs at their guarantees.
 
@@ -36,7 +37,7 @@ def draw_study(
         metrics: the metrics table.
         study: whose rows are drawn.
         source: the figure that it repeats, such as "TLDP, Figure 1".
-        part: what TLDP's printed epsilon is of.
+        part: what the printed epsilon of the paper's own mechanisms is of, if not what its room says.
         metric: the score.
 
     Raises:
@@ -49,7 +50,8 @@ def draw_study(
     datasets = in_order(rows["dataset"])
     nominal, true = placed(_as_printed(rows), "epsilon"), placed(rows, "guarantee_epsilon")
     figure, axes = panels(2 * len(datasets), columns=2, height=2.75, sharey=True)
-    covers = f"; TLDP's is of one {part}" if any(name.startswith("tldp") for name in names) else ""
+    room = _proposer(names)
+    covers = f"; {room.short}'s is of one {part or room.unit}" if room and room.unit != "record" else ""
     epsilons(axes[0::2], finite(nominal)["at"], f"printed ε (nats{covers})")
     epsilons(axes[1::2], finite(true)["at"], true_axis(str(rows["guarantee_unit"].iloc[0])))
     shares(axes, METRICS[metric][0])
@@ -62,10 +64,17 @@ def draw_study(
     notes = [
         *what_is_drawn(rows, datasets),
         *_unplaced(true[true["line"] != NO_PRIVACY]),
-        *_printed_range(every, datasets),
+        *_apart(every, datasets),
         refuted_words(rows),
     ]
-    return finish(figure, _answer(true), source=source, datasets=datasets, note=" ".join(filter(None, notes)))
+    return finish(
+        figure,
+        _answer(true),
+        source=source,
+        paper=paper_of(study),
+        datasets=datasets,
+        note=" ".join(filter(None, notes)),
+    )
 
 
 def draw_every_mechanism(metrics: pd.DataFrame, study: str, *, source: str, metric: str = "weighted_f1") -> Figure:
@@ -93,7 +102,14 @@ def draw_every_mechanism(metrics: pd.DataFrame, study: str, *, source: str, metr
         _draw(ax, rows[rows["dataset"] == dataset], group)
         ax.set_title(dataset_name(dataset))
     title = f"All {len(set(rows['line']) - {NO_PRIVACY})} mechanisms at their true ε, {len(groups)} groups"
-    return finish(figure, title, source=source, datasets=datasets, note=" ".join(what_is_drawn(rows, datasets)))
+    return finish(
+        figure,
+        title,
+        source=source,
+        datasets=datasets,
+        paper=paper_of(study),
+        note=" ".join(what_is_drawn(rows, datasets)),
+    )
 
 
 def with_lines(rows: pd.DataFrame) -> pd.DataFrame:
@@ -106,10 +122,23 @@ def with_lines(rows: pd.DataFrame) -> pd.DataFrame:
 
 def main_setting(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows of each data set's setting with the most of them, noise by users before noise at a server."""
-    own: pd.DataFrame = rows[~rows["setting"].str.contains("range=printed")]
+    apart = named("apart").keys()
+    own: pd.DataFrame = rows[rows["setting"].map(lambda setting: apart.isdisjoint(setting.split(",")))]
     counts = own.groupby(["dataset", "setting"]).size().reset_index(name="rows")
     best = counts.sort_values(["rows", "setting"]).groupby("dataset")["setting"].last()
     return own[own["setting"] == own["dataset"].map(best)]
+
+
+def _proposer(lines: Iterable[str]) -> Room | None:
+    """The room whose paper proposes the mechanism of one of some lines."""
+    return proposer(line.split(" ")[0] for line in lines)
+
+
+def _proposed(lines: pd.Series) -> pd.Series:
+    """Which lines are of mechanisms that the paper of `_proposer` proposes."""
+    room = _proposer(set(lines))
+    found: pd.Series = lines.str.split(" ").str[0].isin(room.proposed if room else [])
+    return found
 
 
 def most_telling(names: set[str], shown: Sequence[str] = SHOWN) -> list[str]:
@@ -141,10 +170,10 @@ def by_family(names: set[str]) -> list[list[str]]:
 
 def _as_printed(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows within the paper's own range of epsilon: others also run at the true epsilons, far to the right."""
-    tldp = rows[rows["mechanism"].str.startswith("tldp") & np.isfinite(rows["epsilon"])]
-    if tldp.empty:
+    own = rows[_proposed(rows["mechanism"]) & np.isfinite(rows["epsilon"])]
+    if own.empty:
         return rows
-    largest = rows["dataset"].map(tldp.groupby("dataset")["epsilon"].max()).fillna(tldp["epsilon"].max())
+    largest = rows["dataset"].map(own.groupby("dataset")["epsilon"].max()).fillna(own["epsilon"].max())
     shown: pd.DataFrame = rows[(rows["epsilon"] <= largest) | np.isinf(rows["epsilon"])]
     return shown
 
@@ -156,22 +185,25 @@ def _draw(ax: Axes, rows: pd.DataFrame, names: list[str]) -> None:
 
 
 def _answer(rows: pd.DataFrame) -> str:
-    """The title: whether at one true epsilon what is known does as well as TLDP."""
+    """The title: whether at one true epsilon what is known does as well as what the paper proposes."""
     ahead: list[str] = []
     level: dict[str, set[str]] = {}
+    room = _proposer(set(rows["line"]))
+    if room is None:
+        return "The same runs at their printed and at their true ε"
     for dataset, here in rows.groupby("dataset"):
         found = {str(name): points(line) for name, line in here.groupby("line") if name != NO_PRIVACY}
-        tldp = [line for name, line in found.items() if name.startswith("tldp")]
-        known = {name: line for name, line in found.items() if not name.startswith("tldp")}
-        equal = {name for name, line in known.items() if tldp and all(as_well(line, own, LEVEL) for own in tldp)}
+        own = [line for name, line in found.items() if name.split(" ")[0] in room.proposed]
+        known = {name: line for name, line in found.items() if name.split(" ")[0] not in room.proposed}
+        equal = {name for name, line in known.items() if own and all(as_well(line, one, LEVEL) for one in own)}
         if equal:
             level[title_name(str(dataset))] = equal
-        elif known and any(is_ahead({**known, "": own}, "", LEVEL) for own in tldp):
+        elif known and any(is_ahead({**known, "": one}, "", LEVEL) for one in own):
             ahead.append(title_name(str(dataset)))
     if level and not ahead:
-        return f"TLDP's lead is a relabelled axis: at one true ε {_as_well(level, rows['dataset'].nunique())}"
+        return f"{room.short}'s lead is a relabelled axis: at one true ε {_as_well(level, rows['dataset'].nunique())}"
     if ahead:
-        return f"At one true ε TLDP leads on {listed(ahead)}" + (", and not elsewhere" if level else "")
+        return f"At one true ε {room.short} leads on {listed(ahead)}" + (", and not elsewhere" if level else "")
     return "The same runs at their printed and at their true ε"
 
 
@@ -215,14 +247,21 @@ def _unplaced(rows: pd.DataFrame) -> list[str]:
     return [f"Not drawn at their true ε, which is infinite at that δ: some of {listed(names)}."] if names else []
 
 
-def _printed_range(rows: pd.DataFrame, datasets: list[str]) -> list[str]:
-    """What the printed range of 256 gives, in a sentence."""
-    wide = rows[rows["setting"].str.contains("range=printed") & rows["mechanism"].str.startswith("tldp")]
-    wide = wide[wide["dataset"].isin(datasets)]
-    if wide.empty:
+def _apart(rows: pd.DataFrame, datasets: list[str]) -> list[str]:
+    """What settings that are not drawn give, in sentences."""
+    room = _proposer(set(rows["mechanism"]))
+    if room is None:
         return []
-    at = wide["epsilon"].max()
-    means = wide[wide["epsilon"] == at].groupby(["dataset", "setting", "line"])["value"].mean()
-    low, high = f"{means.min():.2f}", f"{means.max():.2f}"
-    span = low if low == high else f"{low} to {high}"
-    return [f"With the printed Δ of 256, not drawn, TLDP has {span} at ε = {whole_number(at)}."]
+    sentences = []
+    for setting, words in room.apart.items():
+        own = rows[
+            rows["setting"].str.contains(setting) & _proposed(rows["mechanism"]) & rows["dataset"].isin(datasets)
+        ]
+        if own.empty:
+            continue
+        at = own["epsilon"].max()
+        means = own[own["epsilon"] == at].groupby(["dataset", "setting", "line"])["value"].mean()
+        low, high = f"{means.min():.2f}", f"{means.max():.2f}"
+        span = low if low == high else f"{low} to {high}"
+        sentences.append(f"With {words}, not drawn, {room.short} has {span} at ε = {whole_number(at)}.")
+    return sentences

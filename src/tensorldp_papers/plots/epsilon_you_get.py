@@ -11,13 +11,15 @@ from matplotlib.figure import Figure
 
 from tensorldp.mechanisms.pldp_fl import PdpmCurve
 from tensorldp_papers.plots.axes import decades
-from tensorldp_papers.plots.first_picture import FIRST_PICTURE, OTHERWISE
 from tensorldp_papers.plots.names import dataset_name, in_order
 from tensorldp_papers.plots.sheets import PANEL, SMALLEST, TEXT, finish, narrow, panels, text_width
 from tensorldp_papers.plots.style import HELD, INK, PALE, PAPER, QUIET, WEAKER
 from tensorldp_papers.plots.words import DELTA, counted, listed, percent, short_number, whole_number
+from tensorldp_papers.rooms import first_picture
 from tensorldp_papers.run.cell import variant_factors
 
+# factors of other settings
+OTHERWISE = {"range", "labels", "augment", "control", "private", "participation", "split", "learner", "budget"}
 SMALL = 10.0
 SAME = 1.01  # times an epsilon that counts as the same
 LEAST_TRIED = 0.5  # of a nominal epsilon: a smaller one has too many mixtures for half a minute
@@ -35,14 +37,16 @@ def epsilons(metrics: pd.DataFrame) -> pd.DataFrame:
         and clients: the guarantee is the largest over those of all seeds, 0 where there are none.
     """
     table = []
-    for row in FIRST_PICTURE:
+    for row in first_picture():
         part = metrics[
             (metrics["study"] == row.study)
             & (metrics["mechanism"] == row.mechanism)
             & (metrics["metric"] == row.metric)
         ]
         factors = part["variant"].map(variant_factors)
-        fits = [all(f.get(key) == value for key, value in row.factors) and not set(f) & set(OTHERWISE) for f in factors]
+        fits = [
+            all(f.get(key) == value for key, value in row.factors.items()) and not f.keys() & OTHERWISE for f in factors
+        ]
         part = part[pd.Series(fits, index=part.index, dtype=bool)]
         part = part[(part["epsilon"] > 0) & part["guarantee_epsilon"].map(math.isfinite)]
         if part.empty:
@@ -198,16 +202,13 @@ def _note(table: pd.DataFrame) -> str:
         notes.append("≤: an upper bound.")
     if not table["proved"].all():
         notes.append("◇: one that is not proved.")
-    runs = [
-        f"{row.of} by {row.name}" for row in FIRST_PICTURE if row.of != "an image" and row.name in set(table["name"])
-    ]
+    shown = [row for row in first_picture() if row.name in set(table["name"])]
+    runs = [f"{row.of} by {row.name}" for row in shown if row.of != "an image"]
     notes += [f"A record is an image, or {listed(runs)}."] if runs else []
     for row in table[table["clients"] > 0].to_dict("records"):
         of_whom = f"{counted(row['seeds'], 'seed')} × {row['clients']} clients"
         notes.append(f"{row['name'].split(',')[0]}'s ε is the largest of {of_whom}.")
-    if table["name"].str.startswith("TVG").any():
-        notes.append("TVG makes its noise for a batch of records, and its test images are private.")
-    return " ".join(notes)
+    return " ".join([*notes, *filter(None, (row.note for row in shown))])
 
 
 def sentence(table: pd.DataFrame) -> str:

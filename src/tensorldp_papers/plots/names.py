@@ -7,25 +7,10 @@ from collections.abc import Container, Iterable
 from functools import cache
 
 from tensorldp.mechanism_table import MECHANISMS
-from tensorldp_papers.citations import PAPERS
 from tensorldp_papers.plots.style import label
+from tensorldp_papers.rooms import named, papers, rooms
 from tensorldp_papers.run.cell import variant_factors
 
-STUDIES = {
-    "tldp_type1": "TLDP Type I",
-    "tldp_type2": "TLDP Type II",
-    "tldp_type3": "TLDP Type III",
-    "tvg_sgd": "TVG, gradients",
-    "tvg_features": "TVG, features",
-    "tvg_testing": "TVG, test features",
-    "tvg_covariance": "TVG, covariance",
-    "pldp_fl": "PLDP-FL, federated learning",
-    "pldp_synthetic": "PLDP-FL, means",
-    "latent": "LATENT",
-    "latent_search": "LATENT, search",
-    "reconstruction": "Attacks",
-    "frontier": "Frontier",
-}
 DATASETS = {  # in the order of figures
     "digits": "digits",
     "mnist": "MNIST",
@@ -73,7 +58,6 @@ NETWORKS = {
     "mobilenet_v2_tanh_trained": "MobileNetV2 with tanh, trained again",
     "mobilenet_v2_tanh_trained_2": "MobileNetV2 with tanh, second training",
     "mobilenet_v2_tanh_trained_3": "MobileNetV2 with tanh, third training",
-    "pldp_cnn": "CNN of PLDP-FL",
     "small_cnn": "small CNN",
     "strokes": "strokes",
     "tanh_cnn": "small CNN with tanh",
@@ -100,36 +84,10 @@ PLURALS = {
     "mixed": "are mixed",
 }
 
-PRIVACY = {
-    "privacy_profiles": "Privacy profiles of one release of 64 elements. A triangle is an audit of the release: its "
-    "epsilon is at least this, at 99 % confidence.",
-    "accuracy_ceiling": "The highest expected accuracy on test records released with a given epsilon, what papers "
-    "print, and our runs of TLDP at their printed and at their true epsilon.",
-}
-
-TABLES = {
-    "tldp_table5": (
-        "TLDP's Table 5: how much noise",
-        "The expected l2 norm of the noise in the unit of the data: by the printed formula, by the mechanism's own "
-        "theorem (exact), and as measured (mean of 400 releases).",
-    ),
-    "tvg_table4": (
-        "TVG's Table IV: how noise grows with the record",
-        "The expected error E ||Z||² by the printed formula, exact and measured, as a multiple of IDN's at the same "
-        "size. The exponents in I are fitted at a fixed I_1 (the column rows). UDN's error is I_1 times IDN's, so "
-        "I_1 decides whether UDN or the Gaussian per element has less noise.",
-    ),
-    "tvg_looseness": (
-        "How loose each mechanism is",
-        "The standard deviation of its noise over the analytic Gaussian's, for 28 x 28 elements at ε = 1, δ = 1e-5.",
-    ),
-    "latent_table1": ("LATENT's Table 1", "Computed here, beside the printed values where there are any."),
-    "latent_table2": ("LATENT's Table 2", "Computed here, beside the printed values where there are any."),
-    "reconstruction": (
-        "Defences against reconstruction",
-        "What each defence guarantees, what it costs, and how well the best attack reconstructs.",
-    ),
-}
+PROFILES = (
+    "Privacy profiles of one release of 64 elements. A triangle is an audit of the release: its "
+    "epsilon is at least this, at 99 % confidence."
+)
 
 HIGHER, LOWER = "higher is better", "lower is better"
 METRICS = {
@@ -183,42 +141,15 @@ METRICS = {
     "tpr_bound_at_fpr_0.1": ("what the guarantee allows: true positives at 10 % false ones", ""),
 }
 
-FACTORS = {
-    ("budget", "model"): "ε for a whole model",
-    ("budget", "run"): "ε for the whole run",
-    ("control", "public"): "public data alone",
-    ("control", "shuffled"): "labels shuffled",
-    ("private", "record"): "label private too",
-    ("private", "test"): "private test records",
-    ("private", "answer"): "private answers",
-    ("range", "printed"): "the printed range of 256",
-    ("reading", "A"): "Eq. 6",
-    ("reading", "B"): "Eq. 7",
-    ("labels", "permuted"): "labels permuted",
-    ("centre", "global"): "ranges around the global model",
-    ("centre", "zero"): "ranges around zero",
-    ("augment", "1"): "augmented",
-    ("limit", "60000"): "60,000 training records",
-    ("sensitivity", "tight"): "tight sensitivity",
-    ("subspace", "identity"): "no utility subspace",
-    ("unit", "batch"): "noise for a batch",
-    ("unit", "record"): "noise for a record",
-    ("where", "server"): "noise added at the server",
-    ("where", "user"): "noise added by users",
-    ("eps", "same"): "one ε for all clients",
-    ("eps", "e1"): "clients' ε: 0.1, 0.2",
-    ("eps", "e2"): "clients' ε: 0.1 to 1",
-    ("eps", "e3"): "clients' ε: 0.9, 1",
-    ("tau", "t1"): "ranges of width 0.2, 0.4",
-    ("tau", "t2"): "ranges of width 0.2 to 2",
-    ("tau", "t3"): "ranges of width 1.8, 2",
-}
-FACTOR_NAMES = {
+FACTORS = {  # of several rooms; each has its own
+    "limit=60000": "60,000 training records",
+    "sensitivity=tight": "tight sensitivity",
+    "subspace=identity": "no utility subspace",
+    "unit=batch": "noise for a batch",
+    "unit=record": "noise for a record",
     "B": "batch size",
     "d": "input size",
     "m": "width",
-    "tau": "range of width",
-    "eps": "clients' ε",
     "features": "size of the features",
 }
 
@@ -264,12 +195,12 @@ def title_name(name: str) -> str:
 
 def study_name(key: str) -> str:
     """A study in a word or two."""
-    return STUDIES.get(key, key.replace("_", " "))
+    return str(named("studies").get(key, key.replace("_", " ")))
 
 
 def network_name(key: str) -> str:
     """A network, or the features that it makes, as people write it."""
-    return NETWORKS.get(key, key.replace("_", " "))
+    return str({**NETWORKS, **named("networks")}.get(key, key.replace("_", " ")))
 
 
 def metric_label(name: str) -> str:
@@ -282,7 +213,8 @@ def factor_words(key: str, value: str) -> str:
     """A factor of a variant in words."""
     if key in ("model", "backbone"):
         return network_name(value) if key == "model" else f"features of {network_name(value)}"
-    return FACTORS.get((key, value)) or f"{FACTOR_NAMES.get(key, key)}: {value.replace('_', ' ')}"
+    words = {**FACTORS, **named("factors")}
+    return str(words.get(f"{key}={value}") or f"{words.get(key, key)}: {value.replace('_', ' ')}")
 
 
 def variant_words(variant: str) -> str:
@@ -305,22 +237,34 @@ def heading(column: str) -> str:
 
 def table_text(name: str) -> tuple[str, str]:
     """The title and the caption of a table of results/tables."""
-    return TABLES.get(name, (f"Table {name.replace('_', ' ')}", f"The file results/tables/{name}.csv."))
+    found = named("tables").get(name)
+    return (
+        (found.title, found.caption)
+        if found
+        else (f"Table {name.replace('_', ' ')}", f"The file results/tables/{name}.csv.")
+    )
+
+
+def privacy_captions() -> dict[str, str]:
+    """The captions of the drawings about privacy itself by their names."""
+    of_rooms = {name: one.caption for name, one in named("pictures").items() if one.section == "privacy"}
+    return {"privacy_profiles": PROFILES, **of_rooms}
 
 
 def without_keys(text: str) -> str:
     """A sentence with the names that people write for keys of studies, data, networks, mechanisms and others."""
     factors = r"\b(attack|augment|defence|model|backbone|strength|reading|learner|participation|[dmB])=([\w.]+\b)"
     text = re.sub(factors, lambda found: factor_words(found[1], found[2]), text)
-    names, keys = _names(tuple(MECHANISMS.names()))
+    names, keys = _names(tuple(MECHANISMS.names()), tuple(room.paper for room in rooms()))
     return keys.sub(lambda key: names[key[0]], text)
 
 
 @cache
-def _names(mechanisms: tuple[str, ...]) -> tuple[dict[str, str], re.Pattern[str]]:
+def _names(mechanisms: tuple[str, ...], _: tuple[str, ...]) -> tuple[dict[str, str], re.Pattern[str]]:
     """What people write for each key, and where a text has one that is no common word."""
-    names = {**STUDIES, **DATASETS, **NETWORKS, **{key: words for key, (words, _) in METRICS.items()}}
-    names |= {name: label(name) for name in mechanisms} | {key: source.short for key, source in PAPERS.items()}
+    names = {**named("studies"), **DATASETS, **NETWORKS, **named("networks")}
+    names |= {key: words for key, (words, _) in METRICS.items()}
+    names |= {name: label(name) for name in mechanisms} | {key: source.short for key, source in papers().items()}
     keys = [key for key in names if re.search("[_-]", key)] + [
         "mnist",
         "cifar10",

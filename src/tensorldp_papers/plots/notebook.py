@@ -14,7 +14,7 @@ from tensorldp.errors import unknown
 from tensorldp_papers.plots.means import read_metrics
 from tensorldp_papers.plots.sheets import save
 from tensorldp_papers.plots.words import own_data
-from tensorldp_papers.run.study import paper_of
+from tensorldp_papers.rooms import paper_of
 
 WIDTH = 830  # pixels of a figure in a notebook
 

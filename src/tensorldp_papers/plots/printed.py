@@ -9,22 +9,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from tensorldp_papers.citations import PAPERS
-
-ROOMS = (  # in the order of `PAPERS`; one by one, so that a job's digest of its code sees that it reads them
-    files("tensorldp_papers.papers.tldp"),
-    files("tensorldp_papers.papers.tvg"),
-    files("tensorldp_papers.papers.pldp_fl"),
-    files("tensorldp_papers.papers.latent"),
-    files("tensorldp_papers.papers.lecture"),
-)
-FILES = tuple(Path(str(room)) / "printed.yaml" for room in ROOMS)
+from tensorldp_papers.room_folders import room_files
+from tensorldp_papers.rooms import paper, rooms
 
 
 @dataclass(frozen=True)
@@ -61,19 +52,25 @@ class PrintedPoint:
         return self.method == self.paper and tested and not math.isnan(self.epsilon)
 
 
+def _tables() -> Iterator[dict[str, Any]]:
+    found = room_files("printed.yaml")
+    yield from (_read(found[room.module]) for room in rooms() if room.module in found)
+
+
 @cache
-def _tables() -> tuple[dict[str, Any], ...]:
-    return tuple(yaml.safe_load(file.read_text()) for file in FILES)
+def _read(file: Path) -> dict[str, Any]:
+    table: dict[str, Any] = yaml.safe_load(file.read_text())
+    return table
 
 
 def _all_points() -> Iterator[PrintedPoint]:
     for table in _tables():
-        paper = PAPERS[table["source"]].short
+        short = paper(table["source"]).short
         for number in table["numbers"]:
-            shared = {"place": number["place"], "sentence": number.get("sentence", ""), "method": paper}
+            shared = {"place": number["place"], "sentence": number.get("sentence", ""), "method": short}
             for point in number.get("points", ()):
                 epsilon = float(point.get("epsilon", math.nan))
-                yield PrintedPoint(paper, **{**shared, **point, "epsilon": epsilon})
+                yield PrintedPoint(short, **{**shared, **point, "epsilon": epsilon})
 
 
 @cache

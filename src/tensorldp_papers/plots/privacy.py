@@ -1,4 +1,4 @@
-"""Figures about privacy itself: profiles with audits, and what an epsilon allows an attacker or a classifier."""
+"""The figure of privacy profiles with audits."""
 
 from __future__ import annotations
 
@@ -10,18 +10,15 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from tensorldp.audit.accuracy import accuracy_ceiling
 from tensorldp.audit.likelihood import audits
 from tensorldp.deltas import REPORT_DELTA
 from tensorldp.mechanisms import Box, make
-from tensorldp_papers.plots.axes import decades, shares
-from tensorldp_papers.plots.lines import DASHED, MOST_LINES, draw_bound, draw_mechanism, draw_printed, shade
-from tensorldp_papers.plots.means import finite, placed
-from tensorldp_papers.plots.names import dataset_name
-from tensorldp_papers.plots.printed import PrintedPoint, printed_points
-from tensorldp_papers.plots.sheets import SMALLEST, finish, narrow, panels
-from tensorldp_papers.plots.style import PALE, QUIET, look, order, short
-from tensorldp_papers.plots.words import listed, percent
+from tensorldp_papers.plots.axes import decades
+from tensorldp_papers.plots.lines import DASHED, MOST_LINES
+from tensorldp_papers.plots.sheets import finish, panels
+from tensorldp_papers.plots.style import QUIET, look, order, short
+from tensorldp_papers.plots.words import listed
+from tensorldp_papers.rooms import proposer
 
 PROFILED = ("laplace", "gaussian", "gaussian-analytic", "idn", "mvg", "tldp-l", "tldp-g", "privunit", "duchi", "hybrid")
 NOMINAL = (0.1, 1.0)  # epsilons of the releases
@@ -89,7 +86,8 @@ def draw_profiles(table: pd.DataFrame, audits: pd.DataFrame) -> Figure:
         "One release of 64 elements. A triangle is an audit: ε is at least this, at 99 % confidence, at its δ: 1e-5, "
     )
     note += "or 0 (at the bottom). To the right of its own line one at 1e-5 would contradict that. "
-    note += "Dashed: the nominal ε; TLDP's is of one element."
+    own = proposer(table["mechanism"])
+    note += f"Dashed: the nominal ε; {own.short}'s is of one {own.unit}." if own else "Dashed: the nominal ε."
     if cut := {*kept[MOST_LINES:], *exceeded[MOST_LINES:]}:
         note += f" Not drawn: {_names(cut)}."
     return finish(figure, _beyond(table, audits), note=note)
@@ -124,75 +122,3 @@ def _contradicts(table: pd.DataFrame, audit: Mapping[Any, Any]) -> bool:
     own = table[(table["mechanism"] == audit["mechanism"]) & (table["nominal"] == audit["nominal"])]
     own = own.sort_values("epsilon")
     return len(own) > 0 and float(np.interp(audit["epsilon_lower"], own["epsilon"], own["delta"])) < audit["delta"]
-
-
-CEILING_STUDY, RELEASED = "tldp_type1", "accuracy_perturbed_test"
-
-
-def ceiling_table() -> pd.DataFrame:
-    """The highest accuracy of any classifier on released records of ten classes, by epsilon (pure and 1e-5)."""
-    grid = np.geomspace(0.05, 20.0, 200)
-    return pd.DataFrame(
-        {
-            "epsilon": grid,
-            "pure": [accuracy_ceiling(float(e), 10) for e in grid],
-            "at_1e-5": [accuracy_ceiling(float(e), 10, REPORT_DELTA) for e in grid],
-        }
-    )
-
-
-def draw_ceiling(table: pd.DataFrame, metrics: pd.DataFrame) -> Figure:
-    """The ceiling, what papers print at their epsilon, and our runs of TLDP at their printed and true epsilons.
-
-    Args:
-        table: of `ceiling_table`.
-        metrics: the metrics table; rows of `accuracy_perturbed_test` of TLDP's Type I are drawn, of the data set and
-            network that have most of them.
-    """
-    rows = metrics[(metrics["metric"] == RELEASED) & (metrics["study"] == CEILING_STUDY)]
-    rows = rows[rows["mechanism"].isin(["tldp-l", "tldp-g"])]
-    if len(rows):
-        place = rows["dataset"].astype(str) + " " + rows["variant"].astype(str)
-        rows = rows[place == place.value_counts().sort_index().idxmax()]
-    figure, (ax,) = panels(1, height=4.0)
-    true = finite(placed(rows, "guarantee_epsilon"))
-    decades(ax, [*table["epsilon"], *true["at"]], "ε of the whole record (nats)")
-    shares(ax, "accuracy, ten classes")
-    ax.set_ylim(-0.02, 1.14)
-    ends = ax.get_xlim()
-    edge = np.array([ends[0], *table["epsilon"], ends[1]])
-    top = np.array([table["pure"].iloc[0], *table["pure"], table["pure"].iloc[-1]])
-    shade(ax, edge, top, 1.0, PALE, 1.0)
-    draw_bound(ax, edge, top, "_ceiling")
-    for name in order(set(rows["mechanism"])):
-        own = look(name).label
-        draw_mechanism(ax, placed(rows[rows["mechanism"] == name], "epsilon"), name, text=f"{own}, printed ε")
-        draw_mechanism(ax, true[true["mechanism"] == name], name, text=f"{own}, true ε")
-    points = {paper: _claims(paper) for paper in ("LATENT", "TLDP")}
-    for paper, claimed in points.items():
-        draw_printed(ax, [e for e, _ in claimed], [v for _, v in claimed], f"printed by {paper}")
-    at = float(np.interp(0.3, table["pure"], table["epsilon"]))
-    lines = ("◂ no classifier", "gets here on", "released", "records")
-    words = "\n   ".join(lines) if narrow() else f"{lines[0]} {lines[1]}\n   {lines[2]} {lines[3]}"
-    ax.annotate(words, (at, 0.3), (6, 0), textcoords="offset points", va="center", color=QUIET, fontsize=SMALLEST)
-    notes = [
-        "The ceiling is for released test records of ten classes; of clean ones it says nothing.",
-        "TLDP prints F1 on clean ones, and LATENT does not say whether its test records are released.",
-        _lines_note(rows),
-    ]
-    allowed = float(np.interp(1.0, table["epsilon"], table["pure"]))
-    title = f"From records released at a true ε of 1 no classifier gets above {percent(allowed)}"
-    return finish(figure, title, note=" ".join(filter(None, notes)))
-
-
-def _claims(paper: str) -> list[tuple[float, float]]:
-    """The test scores of what a paper proposes at an epsilon, each once."""
-    found: set[PrintedPoint] = {p for p in printed_points() if p.paper == paper and p.proposed}
-    return sorted({(p.epsilon, p.value) for p in found})
-
-
-def _lines_note(rows: pd.DataFrame) -> str:
-    if rows.empty:
-        return ""
-    name = dataset_name(str(rows["dataset"].iloc[0]))
-    return f"Lines: ours on released test records of {name}, means over seeds; bands: lowest to highest."

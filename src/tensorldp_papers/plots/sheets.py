@@ -123,14 +123,22 @@ def _layout(figure: Figure, **options: Any) -> None:
 
 
 def finish(
-    figure: Figure, title: str, *, source: str = "", datasets: Iterable[str] = (), note: str = "", names: bool = True
+    figure: Figure,
+    title: str,
+    *,
+    source: str = "",
+    paper: str = "",
+    datasets: Iterable[str] = (),
+    note: str = "",
+    names: bool = True,
 ) -> Figure:
     """Write a figure's words around its panels, and the names of lines beside them; nothing may be drawn after.
 
     Args:
         figure: of `panels`.
         title: a sentence that answers the figure's question.
-        source: what it repeats, such as "TLDP, Figure 1"; above the title. It says so where data are a user's own.
+        source: what it repeats, such as a paper's "Figure 1"; above the title.
+        paper: the key of the paper that it repeats, so that it says where data are a user's own.
         datasets: that are drawn.
         note: what a reader has to know, below.
         names: whether lines are named; otherwise they are named already.
@@ -142,7 +150,7 @@ def finish(
             ax.set_xlabel(wrapped(ax.get_xlabel(), 72 * figure.get_figwidth() / across - 40))
     width, height = figure.get_size_inches()
     room = 72 * width - 8
-    source = with_own_data(source, datasets)
+    source = with_own_data(source, datasets, paper)
     heading = _wrapped(title, TITLE, room, bold=True)
     above, below = _wrapped(source, TEXT, room), _wrapped(note[:1].upper() + note[1:], SMALLEST, room)
     head = 4 + LINE * (TEXT * len(above) + TITLE * len(heading)) + 5

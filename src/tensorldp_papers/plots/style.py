@@ -5,8 +5,10 @@ from __future__ import annotations
 import colorsys
 from dataclasses import dataclass
 from functools import cache
+from itertools import cycle
 
 from tensorldp.mechanism_table import MECHANISMS, TABLE
+from tensorldp_papers.rooms import named
 
 INK, PAPER = "#1a1a1a", "#ffffff"  # text and marks of what papers print; the page
 QUIET = "#595959"  # references (no privacy, chance, bounds), axes and remarks
@@ -14,7 +16,8 @@ PALE = "#e4e7eb"  # grids, and areas that no line enters
 BAND = 0.16  # how opaque a band is
 LIGHT_PAGE, DARK_PAGE = PAPER, "#16191d"  # the report's backgrounds
 
-# of families, each with a contrast of 4.5 to the page, so that names can be written in it
+# of families, each with a contrast of 4.5 to the page, so that names can be written in it; rooms have the colours of
+# mechanisms that are shown beside others of their family
 COLOURS = {
     "reference": QUIET,
     "laplace": "#0c7489",
@@ -25,29 +28,13 @@ COLOURS = {
     "mean estimation": "#0072b2",
     "randomised response": "#882255",
 }
-# of mechanisms that are shown beside others of their family
-OWN_COLOURS = {
-    "idn": "#756c00",
-    "tvg": "#756c00",
-    "udn": "#a8327e",
-    "jl": "#6d4c41",
-    "matrix": "#37616b",
-    "optimized": "#6d4c41",
-    "latent": "#7a3e9d",
-    "latent-secure": "#7a3e9d",
-    "pdpm": "#c2185b",
-    "duchi": "#9a5b00",
-    "hybrid": "#9a5b00",
-    "piecewise": "#9a5b00",
-}
 WEAKER, HELD = "#b3261e", COLOURS["mean estimation"]  # a guarantee beside what is printed of it
 OWN_DARK = {  # on a dark page, where lighter alone would not do
     **{PAPER: DARK_PAGE, INK: "#e8e6e3", QUIET: "#b3b8bf", PALE: "#3a4048"},
     WEAKER: "#ff8f83",
-    **{COLOURS["tldp-laplace"]: "#d3a27a", OWN_COLOURS["pdpm"]: "#f06c9b"},
+    COLOURS["tldp-laplace"]: "#d3a27a",
 }
 FURTHER_COLOURS = ("#4b2fa5", "#5c6b00", "#661100", "#00706b", "#a03a9a", "#117733")  # of mechanisms from outside
-PROPOSED = {"TLDP": "tldp-g", "LATENT": "latent", "TVG": "idn", "PLDP-FL": "pdpm"}  # a paper's own mechanism
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 
 
@@ -97,14 +84,15 @@ def order(names: set[str]) -> list[str]:
 
 
 def _all_looks() -> dict[str, Look]:
-    return _looks(tuple(MECHANISMS.names()))  # plug-ins may add some later
+    return _looks(tuple(MECHANISMS.names()), tuple(named("colours").items()))  # plug-ins may add some later
 
 
 @cache
-def _looks(names: tuple[str, ...]) -> dict[str, Look]:
+def _looks(names: tuple[str, ...], own: tuple[tuple[str, str], ...]) -> dict[str, Look]:
     """The look of every mechanism of these names; the package's own classes are read and not imported."""
     families: dict[str, list[tuple[str, str]]] = {family: [] for family in COLOURS}
-    colours = dict(OWN_COLOURS)
+    colours = dict(own)
+    further = cycle(FURTHER_COLOURS)
     for outside in (False, True):  # so that one from outside changes no other's look
         plain: list[tuple[str, str, str]] = []
         variants: list[tuple[str, str, str]] = []
@@ -114,8 +102,8 @@ def _looks(names: tuple[str, ...]) -> dict[str, Look]:
                 plain.append((listed.family, name, listed.label))
                 of_options = listed.variant_labels.items()
                 variants += [(listed.family, f"{name} {variant}", text) for variant, text in of_options]
-                if outside:
-                    colours[name] = FURTHER_COLOURS[(len(colours) - len(OWN_COLOURS)) % len(FURTHER_COLOURS)]
+                if outside and name not in colours:
+                    colours[name] = next(further)
         for family, name, text in sorted(plain) + sorted(variants):
             families.setdefault(family, []).append((name, text))
     looks = {}
@@ -143,7 +131,7 @@ def readable(colour: str, background: str) -> str:
 
 def in_the_dark(colour: str) -> str:
     """The colour that stands for one of a figure where its reader's page is dark."""
-    return OWN_DARK.get(colour) or readable(colour, DARK_PAGE)
+    return (OWN_DARK | named("dark")).get(colour) or readable(colour, DARK_PAGE)
 
 
 def contrast(first: str, second: str) -> float:

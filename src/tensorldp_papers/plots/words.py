@@ -12,10 +12,10 @@ from typing import Any
 import pandas as pd
 
 from tensorldp.deltas import REPORT_DELTA
-from tensorldp_papers.citations import PAPERS
 from tensorldp_papers.data.catalogue import ENTRIES
 from tensorldp_papers.plots.names import PLURALS
 from tensorldp_papers.plots.style import label, order
+from tensorldp_papers.rooms import papers
 from tensorldp_papers.run.audit_table import NOT_AUDITED, REFUTED
 from tensorldp_papers.run.method_plan import SYNTHETIC
 
@@ -122,13 +122,13 @@ def own_data(datasets: Iterable[str], source: str) -> list[str]:
         datasets: those that a study has.
         source: the key of its paper.
     """
-    return sorted(set(map(str, datasets)) - KNOWN) if source in PAPERS else []
+    return sorted(set(map(str, datasets)) - KNOWN) if source in papers() else []
 
 
-def with_own_data(source: str, datasets: Iterable[str]) -> str:
-    """What a figure repeats, such as "TLDP, Figure 1", with a note on which of its data are a user's own."""
+def with_own_data(source: str, datasets: Iterable[str], paper: str) -> str:
+    """What a figure repeats of a paper, such as "Figure 1", with a note on which of its data are a user's own."""
     names = set(map(str, datasets))
-    own = own_data(names, next((key for key, paper in PAPERS.items() if source.startswith(paper.short)), ""))
+    own = own_data(names, paper)
     if own and names == set(own):
         return f"Your data, as in {source}"
     return f"{source}; your own data: {listed(own)}" if own else source

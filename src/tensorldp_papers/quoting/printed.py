@@ -11,9 +11,9 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from tensorldp.errors import unknown
-from tensorldp_papers.citations import PAPERS
 from tensorldp_papers.claims.statements import mean_interval
 from tensorldp_papers.quoting.values import Entry, Quotes, written
+from tensorldp_papers.rooms import papers
 
 
 class Ours(Entry):
@@ -65,7 +65,7 @@ class Said(BaseModel):
 
 
 class Printed(BaseModel):
-    """A file `printed.yaml`, of a source, a key of `tensorldp_papers.citations.PAPERS`; `sentences` are by study."""
+    """A file `printed.yaml`, of a source, the key of a paper; `sentences` are by study."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -75,8 +75,8 @@ class Printed(BaseModel):
 
     @model_validator(mode="after")
     def _known(self) -> Self:
-        if self.source not in PAPERS:
-            raise ValueError(f"source must be one of {', '.join(PAPERS)}")
+        if self.source not in papers():
+            raise ValueError(f"source must be one of {', '.join(papers())}")
         return self
 
 

@@ -16,14 +16,14 @@ from jinja2 import Environment, StrictUndefined, TemplateError
 
 from tensorldp.errors import InputError, described, unknown
 from tensorldp.mechanism_table import NO_PRIVACY
+from tensorldp_papers.claim_registry import GROUPS, PLURAL
 from tensorldp_papers.claims.criteria import changed
-from tensorldp_papers.claims.registry import GROUPS, PLURAL
 from tensorldp_papers.claims.statements import LOOKS
 from tensorldp_papers.data import catalogue
 from tensorldp_papers.plots.names import OPEN, VERDICTS, dataset_name, in_order, without_keys
-from tensorldp_papers.plots.printed import FILES
 from tensorldp_papers.quoting.printed import Printed, printed_table
 from tensorldp_papers.quoting.values import CELL, Quotes, Table, read_as
+from tensorldp_papers.room_folders import room_files
 
 FOLDER = Path("docs", "templates")
 PIECES = Path("workflow", "pieces")
@@ -41,7 +41,8 @@ class Pages:
         self.root = root
         self.table = read_as(root / QUOTES, Table)
         self.quotes = Quotes(self.table, root / "results" / "reference")
-        self._printed = {printed.source: printed.numbers for printed in (read_as(path, Printed) for path in FILES)}
+        printed = [read_as(path, Printed) for path in room_files("printed.yaml").values()]
+        self._printed = {table.source: table.numbers for table in printed}
         self._environment = Environment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False)
         self._environment.globals |= {
             "q": self.quotes,
@@ -141,7 +142,7 @@ def verdict_table(claims: pd.DataFrame, source: str) -> str:
 
     Args:
         claims: the kept table of claims.
-        source: a key of `tensorldp_papers.citations.PAPERS`.
+        source: the key of a paper, as in a room.yaml.
 
     Raises:
         InputError: if no claim belongs to that source.

@@ -14,9 +14,9 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from tensorldp.errors import InputError, described, unknown
+from tensorldp_papers.claim_registry import GROUPS
 from tensorldp_papers.claims.base import ConditionKind
 from tensorldp_papers.claims.criteria import changed
-from tensorldp_papers.claims.registry import GROUPS
 from tensorldp_papers.claims.statements import wrong_by_chance
 from tensorldp_papers.claims.table import numbers_in
 from tensorldp_papers.data import catalogue

@@ -14,7 +14,6 @@ import pandas as pd
 from tensorldp.curves.gaussian import mu_of
 from tensorldp.deltas import REPORT_DELTA
 from tensorldp.mechanism_table import NO_PRIVACY
-from tensorldp_papers.citations import paper
 from tensorldp_papers.plots.curves import SHOWN
 from tensorldp_papers.plots.names import (
     METRICS,
@@ -27,8 +26,9 @@ from tensorldp_papers.plots.names import (
     variant_words,
 )
 from tensorldp_papers.plots.printed import printed_points
-from tensorldp_papers.plots.style import MARKERS, PROPOSED, in_the_dark, label, look, order
+from tensorldp_papers.plots.style import MARKERS, in_the_dark, label, look, order
 from tensorldp_papers.plots.words import json_number, own_data
+from tensorldp_papers.rooms import paper, rooms
 from tensorldp_papers.run.cell import variant_factors
 from tensorldp_papers.run.table import CELL, PROFILE, SERIES
 
@@ -39,7 +39,6 @@ SETTINGS = (
 )
 PRINTED = ("study", "dataset", "metric", "epsilon", "value", "place", "sentence", "paper")
 SCORES = ("weighted_f1", "accuracy", "accuracy_perturbed_test", "auc", "rss_noisy", "relative_error", "psnr")
-FIRST = "tldp_type1"  # the study that the explorer opens on, if it is in the run
 MOST = 5  # lines that a study opens on
 BALANCED = {  # data sets with even classes
     **dict.fromkeys(("digits", "mnist", "fashion_mnist", "cifar10"), 10),
@@ -138,7 +137,7 @@ def _looks(lines: set[str]) -> dict[str, dict[str, Any]]:
     }
 
 
-def opening(rows: pd.DataFrame, paper_name: str) -> dict[str, Any]:
+def opening(rows: pd.DataFrame, source: str) -> dict[str, Any]:
     """What the explorer shows for a study before a reader chooses.
 
     It is the data set, score and setting with the most lines that have a place on the true axis, five counting as
@@ -146,7 +145,7 @@ def opening(rows: pd.DataFrame, paper_name: str) -> dict[str, Any]:
 
     Args:
         rows: rows of one study, for metrics with one value a seed.
-        paper_name: the short name of its paper.
+        source: the key of its paper.
 
     Returns:
         `dataset`, `metric`, `setting`, `axis`, and `lines`, all in the order in which they are to be shown: what the
@@ -171,7 +170,7 @@ def opening(rows: pd.DataFrame, paper_name: str) -> dict[str, Any]:
     best, here = max(groups, key=rank)
     printed = np.isfinite(here["epsilon"].astype(float)).any()
     counts = placed.groupby("line")["guarantee_epsilon"].nunique()
-    own = PROPOSED.get(paper_name, "")
+    own = next((room.proposed[0] for room in rooms() if room.paper == source and room.proposed), "")
 
     def place(line: str) -> tuple[Any, ...]:
         known = SHOWN.index(line) if line in SHOWN else len(SHOWN)
@@ -193,7 +192,7 @@ def _study(study: dict[str, Any], rows: pd.DataFrame, claims: pd.DataFrame) -> d
         "figure": study["figure"],
         "name": study_name(study["study"]),
         "paper": source.short,
-        "opening": opening(rows, source.short),
+        "opening": opening(rows, study["paper"]),
         "source": study["paper"],
         "own": own_data(rows["dataset"], study["paper"]),
         "claims": claims["id"][reading].astype(str).tolist(),
@@ -247,7 +246,7 @@ def explorer_data(
     shown = {study["study"]: study for study in studies if study["study"] in of_study}
     return {
         "deltas": list(deltas),
-        "first": FIRST if FIRST in shown else next(iter(shown), ""),
+        "first": next((name for name in (next(iter(rooms()[0].studies)), *shown) if name in shown), ""),
         "studies": {name: _study(study, of_study[name], claims) for name, study in shown.items()},
         "datasets": {name: dataset_name(name) for name in in_order(rows["dataset"])},
         "markers": MARKERS,

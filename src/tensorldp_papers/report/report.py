@@ -17,18 +17,16 @@ from markupsafe import Markup
 
 from tensorldp.errors import InputError
 from tensorldp.pages import rendered
-from tensorldp_papers.citations import PAPERS, paper
+from tensorldp_papers.claim_registry import group_of
 from tensorldp_papers.claims.base import catalogue
-from tensorldp_papers.claims.registry import group_of
 from tensorldp_papers.plots.epsilon_you_get import epsilons, sentence
-from tensorldp_papers.plots.first_picture import FIRST_PICTURE
 from tensorldp_papers.plots.names import (
     OPEN,
-    PRIVACY,
     VERDICTS,
     dataset_name,
     in_order,
     metric_label,
+    privacy_captions,
     study_name,
     without_keys,
 )
@@ -38,17 +36,15 @@ from tensorldp_papers.plots.words import counted, listed, origin, standing_words
 from tensorldp_papers.report import tables as report_tables
 from tensorldp_papers.report.data import explorer_data, packed_json
 from tensorldp_papers.report.findings import findings
+from tensorldp_papers.rooms import first_picture, named, paper, paper_of, papers
 from tensorldp_papers.run.provenance import commit, versions
-from tensorldp_papers.run.study import paper_of, study_files
+from tensorldp_papers.run.study import study_files
 
 SCRIPTS = ("basics", "view", "chart", "legend", "table", "explorer", "calculator", "claims", "pictures", "start")
-FIRST = {  # the pictures of the first screen, where the run has them
-    "epsilon_you_get": "The epsilon that a paper prints and the epsilon that one record really gets, mechanism by "
-    "mechanism, with what each scores.",
-    "epsilon_in_pictures": "One image, what is released of it at a printed epsilon of one, and what an attacker makes "
-    "of that.",
-}
-DRAWS = {"epsilon_you_get": {row.study for row in FIRST_PICTURE}, "epsilon_in_pictures": {"reconstruction"}}
+YOU_GET = (
+    "The epsilon that a paper prints and the epsilon that one record really gets, mechanism by mechanism, with what "
+    "each scores."
+)
 VIEW_BOX = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 
 
@@ -117,11 +113,17 @@ def _covered(studies: Sequence[dict[str, Any]], metrics: pd.DataFrame) -> dict[s
     return {"covered": listed(covered) or "no study", "missing": listed(others)}
 
 
+def first_pictures() -> dict[str, tuple[str, set[str]]]:
+    """Returns the captions of the pictures of the first screen, and the studies of which they need one, by name."""
+    of_rooms = {n: (one.caption, {one.study}) for n, one in named("pictures").items() if one.section == "first"}
+    return {"epsilon_you_get": (YOU_GET, {row.study for row in first_picture()}), **of_rooms}
+
+
 def _first_pictures(metrics: pd.DataFrame, studies: set[str], figures: Path) -> list[dict[str, Any]]:
     """The pictures that the page begins with; none from a wider run that left its files beside this one's."""
     pictures = []
-    for name, caption in FIRST.items():
-        if DRAWS[name] & studies and (figures / f"{name}.svg").exists():
+    for name, (caption, draws) in first_pictures().items():
+        if draws & studies and (figures / f"{name}.svg").exists():
             words = sentence(epsilons(metrics)) if name == "epsilon_you_get" else ""
             source = name if (figures / f"{name}.csv").exists() else ""
             pictures.append(_picture(figures, name, caption, source, "this picture", f"{caption} {words}".strip()))
@@ -131,10 +133,8 @@ def _first_pictures(metrics: pd.DataFrame, studies: set[str], figures: Path) -> 
 def _papers(studies: Sequence[dict[str, Any]], claims: pd.DataFrame) -> list[str]:
     """The papers of the page: the known ones in their order, then others as they come."""
     keys = dict.fromkeys([*(study["paper"] for study in studies), *claims["source"]])
-    return [
-        *(key for key in PAPERS if key in keys),
-        *(key for key in keys if key not in PAPERS),
-    ]
+    known = [key for key in papers() if key in keys]
+    return [*known, *(key for key in keys if key not in known)]
 
 
 def _facts(metrics: pd.DataFrame) -> dict[str, str]:
@@ -176,8 +176,8 @@ def render(
         InputError: if a figure is missing, or the claims lack a column.
     """
     evidence, claims = claims, report_tables.check_claims(claims)
-    papers = _papers(studies, claims)
-    verdicts = report_tables.verdict_counts(claims, papers)
+    keys = _papers(studies, claims)
+    verdicts = report_tables.verdict_counts(claims, keys)
     shown = report_tables.csv_tables(tables)
     sections = [
         {
@@ -188,9 +188,9 @@ def render(
             "studies": [_section(study, metrics, figures) for study in studies if study["paper"] == key],
             "tables": {name: table for name, table in shown.items() if paper_of(name) == key},
         }
-        for key in papers
+        for key in keys
     ]
-    privacy = [_picture(figures, name, text, name, "privacy", text) for name, text in PRIVACY.items()]
+    privacy = [_picture(figures, name, text, name, "privacy", text) for name, text in privacy_captions().items()]
     first = _first_pictures(metrics, {study["study"] for study in studies}, figures)
     folder = files("tensorldp_papers.report.page")
     curves = json.loads(folder.joinpath("curves.json").read_text())
@@ -209,19 +209,19 @@ def render(
         **_covered(studies, metrics),
         places={name: claim.place for name, claim in catalogue().items()},
         sections=sections,
-        known=[paper(key) for key in papers if key in PAPERS],
+        known=[paper(key) for key in keys if key in papers()],
         privacy=privacy,
         verdicts=verdicts,
         verdict_names=VERDICTS,
         counted=counted,
         claims=claims.to_dict("records"),
         open_claims=claims[claims["verdict"].isin(OPEN)].sort_values("verdict", ascending=False).to_dict("records"),
-        claim_papers={key: report_tables.source_name(key) for key in papers},
+        claim_papers={key: report_tables.source_name(key) for key in keys},
         kinds=sorted({group_of(kind) for kind in claims["kind"]}),
         group_of=group_of,
         statistics=report_tables.run_statistics(metrics),
         audits=report_tables.audit_summary(audits),
         facts=_facts(metrics),
         settings=settings,
-        other_tables={name: table for name, table in shown.items() if paper_of(name) not in papers},
+        other_tables={name: table for name, table in shown.items() if paper_of(name) not in keys},
     )

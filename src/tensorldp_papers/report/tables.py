@@ -10,8 +10,7 @@ from typing import Any
 import pandas as pd
 
 from tensorldp.errors import InputError
-from tensorldp_papers.citations import PAPERS, paper
-from tensorldp_papers.claims.registry import GROUPS, NOUN, PLURAL
+from tensorldp_papers.claim_registry import GROUPS, NOUN, PLURAL
 from tensorldp_papers.claims.table import COLUMNS
 from tensorldp_papers.plots.names import (
     VERDICTS,
@@ -25,6 +24,7 @@ from tensorldp_papers.plots.names import (
 )
 from tensorldp_papers.plots.style import label
 from tensorldp_papers.plots.words import table_number
+from tensorldp_papers.rooms import paper, papers
 from tensorldp_papers.run.table import CELL, SERIES
 
 
@@ -41,7 +41,7 @@ class Table:
 
 def source_name(key: str) -> str:
     """The short name of a paper, or of anything else that has claims and studies."""
-    return paper(key).short if key in PAPERS else study_name(key)
+    return paper(key).short if key in papers() else study_name(key)
 
 
 def mechanism_label(mechanism: str, variant: str) -> str:

@@ -16,7 +16,7 @@ from tensorldp.errors import InputError
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.run.method_plan import AnyPlan, F_co, Factors, T_co, Training, plan_of
 from tensorldp_papers.run.precision import Precision
-from tensorldp_papers.run.settings import explain
+from tensorldp_papers.strict import explain
 
 
 def epsilon_text(epsilon: float) -> str:

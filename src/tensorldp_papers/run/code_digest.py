@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tensorldp.mechanism_table import MECHANISMS
 from tensorldp.registry import Registry
-from tensorldp_papers.claims.registry import CLAIMS
+from tensorldp_papers.claim_registry import CLAIMS
 from tensorldp_papers.registries import METHODS, MODELS, PARSERS
+from tensorldp_papers.room_folders import OURS, ROOM
 
 if TYPE_CHECKING:
     from tensorldp_papers.run.cell import AnyCell
@@ -35,6 +36,7 @@ KINDS: dict[str, Registry[Any]] = {
 }
 RUNS_METHODS = ROOT / "tensorldp_papers" / "run" / "method.py"  # which imports the module that a plan names
 CHOSEN = ("MECHANISMS", "METHODS")  # a cell has one of each
+ROOM_DATA = (ROOM, "claims.csv", "printed.yaml")  # of a plug-in that is a room
 MAKERS = ("make", "build", "get")  # calls that choose something by a name in the code
 
 
@@ -97,6 +99,7 @@ def source_files(
         said = [_source(path).words for path in own if not _is_own(path)]
         if names is None or any(names & words for words in said):
             chosen += own
+            chosen += _data_of_plugin(plugin) if names is None else []
     return tuple(sorted(_closure([*scripts, *chosen], names)))
 
 
@@ -116,6 +119,11 @@ def _closure(files: Iterable[Path], names: frozenset[str] | None) -> set[Path]:
         if names is None and path == RUNS_METHODS:
             waiting += [file for name in METHODS if METHODS.module(name) for file in _homes(name)]
     return found
+
+
+def _data_of_plugin(name: str) -> list[Path]:
+    folder = Path.cwd() / name.replace(".", "/")
+    return [file for data in ROOM_DATA if (file := folder / data).is_file()]
 
 
 @cache
@@ -163,6 +171,7 @@ def _source(path: Path) -> Source:
             texts = _texts(node.args[0])
             chosen |= texts if called in MAKERS else set()
             files.update(file for text in texts if called == "files" for file in _data(text))
+            files.update(file for text in texts if called == "room_files" for file in OURS.glob(f"*/{text}"))
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             words.add(node.value)
         if isinstance(body := getattr(node, "body", None), list):

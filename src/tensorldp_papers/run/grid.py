@@ -21,8 +21,9 @@ from tensorldp_papers.registries import MODELS
 from tensorldp_papers.run.cell import AnyCell, Cell, epsilon_text, variant_text
 from tensorldp_papers.run.method_plan import SYNTHETIC, Factors, ModelFactors, Training, plan_of
 from tensorldp_papers.run.precision import Precision
-from tensorldp_papers.run.settings import BY_STUDY, Settings, explain, short
+from tensorldp_papers.run.settings import BY_STUDY, Settings
 from tensorldp_papers.run.study import Arm, ScalePlan, Study, load_study, study_files
+from tensorldp_papers.strict import explain, short
 
 M = TypeVar("M", bound=BaseModel)
 

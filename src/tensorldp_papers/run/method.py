@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
+import numpy as np
 import torch
 from numpy.typing import NDArray
 
@@ -25,6 +26,8 @@ from tensorldp_papers.run.records import Records
 Arrays = Mapping[str, NDArray[Any]]
 Rows = list[dict[str, Any]]  # {"metric": name, "value": number}, and of a series its `round`, `epoch` or `client`
 Audited = tuple[Mechanism | None, str]
+
+LARGEST = 1e12  # no network here has such weights unless its training diverged
 
 T = TypeVar("T", bound=Training)
 F = TypeVar("F", bound=Factors)
@@ -48,6 +51,14 @@ def read_trained(path: Path) -> tuple[Trained, dict[str, Any]]:
     """What `train` wrote for a seed, and the record of that run."""
     arrays, metadata = read_arrays(path)
     return Trained(arrays, json.loads(metadata["facts"])), json.loads(metadata["record"])
+
+
+def diverged(arrays: Mapping[str, NDArray[Any]]) -> str:
+    """The first array of a trained model that has an element that is not finite, or one above `LARGEST`; "" if none."""
+    for name, values in arrays.items():
+        if np.issubdtype(values.dtype, np.floating) and values.size and not float(np.abs(values).max()) <= LARGEST:
+            return name
+    return ""
 
 
 class Method(ABC, Generic[T, F]):

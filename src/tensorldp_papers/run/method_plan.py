@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field
 
 from tensorldp.errors import check_real
 from tensorldp_papers.registries import METHODS
-from tensorldp_papers.run.settings import Strict
+from tensorldp_papers.strict import Strict
 
 SYNTHETIC = "synthetic"  # the dataset of cells that read none
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -89,6 +89,7 @@ class MethodPlan(Generic[T_co, F_co]):
         reduced: the values of the factor `model` whose networks may compute in bfloat16: those that it makes faster
             without a loss of accuracy. Networks that make releases are never among them.
         compiled: the values of the factor `model` whose training the loop in C++ can do.
+        represented: whether cells read public representations of the data set that the factor `backbone` names.
         by_seed: whether what a cell guarantees depends on the seed, so that it is computed for each.
     """
 
@@ -100,6 +101,7 @@ class MethodPlan(Generic[T_co, F_co]):
     data: bool = field(default=True, kw_only=True)
     reduced: frozenset[str] = field(default=frozenset(), kw_only=True)
     compiled: frozenset[str] = field(default=frozenset(), kw_only=True)
+    represented: bool = field(default=False, kw_only=True)
     by_seed: bool = field(default=False, kw_only=True)
 
     @property

@@ -13,8 +13,8 @@ from torch import Tensor
 
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box
-from tensorldp_papers.nets import Task
 from tensorldp_papers.run.sealed import read_prepared
+from tensorldp_papers.task import Task
 
 
 @dataclass(frozen=True)

@@ -326,7 +326,7 @@ def _models(task: Task, released: Path | None, wish: str) -> Iterator[tuple[int,
 
 
 def _write_model(path: Path, name: str, task: Task, trained: Trained, record: Mapping[str, Any], seed: int) -> None:
-    from tensorldp_papers.nets.classify import LARGEST, diverged
+    from tensorldp_papers.run.method import LARGEST, diverged
 
     cell = task.cell
     if found := diverged(trained.arrays):

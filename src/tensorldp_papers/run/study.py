@@ -9,9 +9,11 @@ from pydantic import Field, ValidationError
 
 from tensorldp.deltas import NOMINAL_DELTA
 from tensorldp.errors import InputError, unknown
-from tensorldp.registry import plugin_modules
 from tensorldp_papers.registries import METHODS
-from tensorldp_papers.run.settings import Epsilon, Scale, Seed, Strict, explain, read_yaml, short
+from tensorldp_papers.room_folders import ROOM, room_folders
+from tensorldp_papers.rooms import paper_of
+from tensorldp_papers.run.settings import Epsilon, Scale, Seed
+from tensorldp_papers.strict import Strict, explain, read_yaml, short
 
 Release = Literal["data", "features", "test_features", "gradients", "parameters", "bits"]
 Factors = dict[str, list[str | int | float]]
@@ -21,12 +23,6 @@ VIEWS = {
     "": "Left as the source prints it, right the same runs at what one whole record is guaranteed.",
     "_mechanisms": "All mechanisms of the study at what one whole record is guaranteed.",
 }
-
-
-PAPER_OF = {"pldp": "pldp-fl", "reconstruction": "dp-lecture"}  # where it is not the first word of a name
-
-
-PAPERS = Path(__file__).parents[1] / "papers"
 
 
 class Arm(Strict):
@@ -74,7 +70,7 @@ class Study(Strict):
         default=None,
         min_length=1,
         description="the section of the report and the source of the "
-        "claims that it belongs to; the study's name tells where this is empty",
+        "claims that it belongs to; where this is empty the room that lists the study tells",
     )
     method: str = Field(default="learning", description="how its cells are computed, a name of config/methods")
     views: dict[str, str] = Field(
@@ -83,20 +79,15 @@ class Study(Strict):
     tables: list[str] = Field(
         default_factory=list, description="files that its notebook writes into results/tables, without .csv"
     )
+    draws_others: bool = Field(default=False, description="whether its figures draw other studies, too")
     delta: Annotated[float, Field(gt=0, lt=1)] = NOMINAL_DELTA
     arms: Annotated[list[Arm], Field(min_length=1)]
     scales: dict[Scale, ScalePlan]
 
     @property
     def section(self) -> str:
-        """The paper that the study belongs to: as stated, or by the first word of its name."""
-        return self.paper or paper_of(self.study)
-
-
-def paper_of(name: str) -> str:
-    """The key of the paper that a study or a table belongs to by its name."""
-    word = name.split("_")[0]
-    return PAPER_OF.get(word, word)
+        """The paper that the study belongs to: as stated, or that of the room that lists it, or else its own name."""
+        return self.paper or paper_of(self.study) or self.study
 
 
 def study_files() -> dict[str, Path]:
@@ -104,12 +95,10 @@ def study_files() -> dict[str, Path]:
 
     A user's lie in the folder `studies` of the working directory, or in the folder of a plug-in that is a package.
     """
-    rooms = sorted(path.parent for path in PAPERS.glob("*/__init__.py"))
-    outside = [Path.cwd() / name.replace(".", "/") for name in plugin_modules()]
     found: dict[str, Path] = {}
-    for folder in (*rooms, Path.cwd() / "studies", *(room for room in outside if room.is_dir())):
+    for folder in (*room_folders().values(), Path.cwd() / "studies"):
         for path in sorted(folder.glob("*.yaml")):
-            if path.stem == "printed":  # the numbers that a paper prints
+            if path.name in (ROOM, "printed.yaml"):
                 continue
             if path.stem in found:
                 raise InputError(f"the study {path.stem} has two files, {found[path.stem]} and {path}: rename one")

@@ -14,9 +14,10 @@ from matplotlib.figure import Figure
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.plots.axes import decades, epsilons, shares
 from tensorldp_papers.plots.comparing import RANGE_SEEDS, Point, is_ahead
+from tensorldp_papers.plots.finding import PRINTED, Finding, epsilon_words, first_dataset
 from tensorldp_papers.plots.lines import DASHED, draw_level, draw_proposed, shade, with_gaps
 from tensorldp_papers.plots.means import finite, read_metrics, study_rows, true_epsilon
-from tensorldp_papers.plots.names import dataset_name, in_order, line_name
+from tensorldp_papers.plots.names import dataset_name, in_order, line_name, study_name
 from tensorldp_papers.plots.sheets import SMALLEST, TEXT, finish, narrow, panels
 from tensorldp_papers.plots.style import PALE, QUIET, label, look, order
 from tensorldp_papers.plots.words import listed, percent, short_number
@@ -364,3 +365,19 @@ def draw_clients(metrics: pd.DataFrame, reference: pd.DataFrame) -> Figure:
         "Uploads: a linear model on public features. Whole network: PLDP-FL's own training, the best setting at each ε."
     )
     return finish(figure, title, source="What a true ε buys", datasets=filter(None, datasets), note=note)
+
+
+def findings(metrics: pd.DataFrame) -> list[Finding]:
+    """What the best known randomizer gives at a true epsilon of about 1."""
+    rows = metrics[metrics["study"] == STUDY]
+    if not (rows["mechanism"] != NO_PRIVACY).any():
+        return []
+    table = frontier_table(rows)
+    table = table[table["labels_public"].notna()] if len(table) else table
+    if table.empty:
+        return []
+    table = table[table["dataset"] == (dataset := first_dataset(table))]
+    best = table.iloc[(np.log(table["epsilon"] / PRINTED)).abs().argmin()]
+    before = f"At a true ε of {epsilon_words(float(best['epsilon']))}, {label('privunit')} on public features reaches "
+    after = f" accuracy on {dataset_name(dataset)}."
+    return [Finding(before, percent(best["labels_public"]), after, STUDY, study_name(STUDY))]

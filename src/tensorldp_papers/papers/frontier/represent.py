@@ -23,17 +23,17 @@ from torch import Tensor, nn
 
 from tensorldp.errors import InputError, check_whole, unknown
 from tensorldp.randomness import generator
+from tensorldp_papers.data.sentiment import public_labels as labels_by_words
 from tensorldp_papers.data.text import PUBLIC_TEXTS
 from tensorldp_papers.nets.efficientnet import EfficientNetLite2, load_lite2
 from tensorldp_papers.nets.mobilenet import FEATURES, MobileNet, imagenet_normalise, load_imagenet
 from tensorldp_papers.nets.registry import seed_model
+from tensorldp_papers.progress import track
 from tensorldp_papers.public.imagenet_classes import CLASSES, PUBLIC_IMAGES, mapped_labels
 from tensorldp_papers.public.letters import SIZE, fitting_and_tasks, public_digits
 from tensorldp_papers.public.oriented_gradients import align, oriented_energies
 from tensorldp_papers.public.projection import discriminant
-from tensorldp_papers.public.sentiment import public_labels as labels_by_words
 from tensorldp_papers.public.words import WordSpace, fit_words, half_tasks
-from tensorldp_papers.run.progress import track
 from tensorldp_papers.run.records import Records, model_inputs
 
 BACKBONES = ("strokes", "gradients", "imagenet_160", "words")

@@ -48,7 +48,14 @@ class FrontierFactors(Factors):
         return self
 
 
-FRONTIER = MethodPlan("frontier", FrontierTraining, FrontierFactors, MEASURE, "tensorldp_papers.papers.frontier.method")
+FRONTIER = MethodPlan(
+    "frontier",
+    FrontierTraining,
+    FrontierFactors,
+    MEASURE,
+    "tensorldp_papers.papers.frontier.method",
+    represented=True,
+)
 
 FrontierCell = Cell[FrontierTraining, FrontierFactors]
 

@@ -16,9 +16,9 @@ from tensorldp_papers.data.images import augment
 from tensorldp_papers.nets.computing import channels_last, lay_out
 from tensorldp_papers.papers.latent.networks import conv_module, feature_count, printed
 from tensorldp_papers.papers.latent.settings import LatentFactors
+from tensorldp_papers.progress import track
 from tensorldp_papers.run.cell import Cell
 from tensorldp_papers.run.method_plan import Training
-from tensorldp_papers.run.progress import track
 from tensorldp_papers.run.records import Records, model_inputs
 from tensorldp_papers.run.streams import common_stream, mechanism_on, noise_stream
 

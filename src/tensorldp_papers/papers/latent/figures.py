@@ -90,7 +90,14 @@ def draw_accuracy(metrics: pd.DataFrame) -> Figure:
         draw_proposed(ax, STUDY, dataset, CLEAN, "printed by the paper")
         ax.set_title(dataset_name(dataset))
     note = f"{_memory(every, datasets)} {_seeds(of_latent)} Settings of our networks are those of our own search."
-    return finish(figure, _compared(rows, datasets), source="LATENT, Figure 10", datasets=datasets, note=note.strip())
+    return finish(
+        figure,
+        _compared(rows, datasets),
+        source="LATENT, Figure 10",
+        paper="latent",
+        datasets=datasets,
+        note=note.strip(),
+    )
 
 
 def draw_guaranteed(metrics: pd.DataFrame) -> Figure:
@@ -137,7 +144,15 @@ def draw_guaranteed(metrics: pd.DataFrame) -> Figure:
     notes = [_kinds(ends), _price(here), "The grey area binds scores on released test records, not on clean ones."]
     source = "LATENT, Table 2 and Figure 10"
     title = _fork(ends, first)
-    return finish(figure, title, source=source, datasets=[dataset], note=" ".join(filter(None, notes)), names=False)
+    return finish(
+        figure,
+        title,
+        source=source,
+        paper="latent",
+        datasets=[dataset],
+        note=" ".join(filter(None, notes)),
+        names=False,
+    )
 
 
 def _end(rows: pd.DataFrame, line: str) -> dict[str, float] | None:
@@ -314,7 +329,9 @@ def draw_epochs(metrics: pd.DataFrame) -> Figure:
         ax.set_xlabel("epoch")
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     last = table[table["epoch"] == table.groupby(["dataset", "line"])["epoch"].transform("max")]
-    return finish(figure, _learned(last), source="LATENT, Figures 8 and 9", datasets=datasets, note=_seeds(table))
+    return finish(
+        figure, _learned(last), source="LATENT, Figures 8 and 9", paper="latent", datasets=datasets, note=_seeds(table)
+    )
 
 
 def _learned(last: pd.DataFrame) -> str:

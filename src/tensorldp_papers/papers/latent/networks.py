@@ -13,7 +13,8 @@ from torch import Tensor, nn
 
 from tensorldp.errors import InputError, check_whole
 from tensorldp.mechanisms.bits import bytes_to_bits
-from tensorldp_papers.nets.registry import Task, image_layout, seed_model
+from tensorldp_papers.nets.registry import image_layout, seed_model
+from tensorldp_papers.task import Task
 
 LATENT = "LATENT's convolutional module"
 Activation = Literal["relu", "tanh", "sigmoid"]

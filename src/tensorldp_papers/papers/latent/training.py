@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from tensorldp.errors import InputError, check_whole, unknown
 from tensorldp_papers.nets.computing import arithmetic, channels_last, flushing_denormals, lay_out
-from tensorldp_papers.run.progress import track
+from tensorldp_papers.progress import track
 
 # the learning rates are the defaults of Keras, LATENT's framework
 _OPTIMIZERS: dict[str, tuple[Callable[..., torch.optim.Optimizer], float]] = {

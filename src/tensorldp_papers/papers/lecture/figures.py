@@ -29,7 +29,7 @@ from tensorldp_papers.plots.style import BAND, INK, QUIET, label, look, order, s
 from tensorldp_papers.plots.words import axis_number, counted, listed, whole_number
 from tensorldp_papers.run.sealed import check_file
 
-SOURCE = "Lecture"
+PAPER, SOURCE = "dp-lecture", "Lecture"
 BASE = {"m": 20000.0, "d": 30.0, "B": 4.0}
 BOUND_SLOPES = {"m": -0.5, "d": 0.5, "B": 1.0}
 AXES = {"m": "neurons m", "d": "dimension d", "B": "batch size B (records)"}
@@ -301,7 +301,9 @@ def draw_cost(metrics: pd.DataFrame) -> Figure:
     seeds = attack_rows(metrics, "cosine", "psnr").query("dataset == @dataset")["seed"].nunique()
     note = f"{dataset_name(dataset)}, gradient inversion by cosine similarity. "
     note += f"Means over victims and {counted(seeds, 'seed')}."
-    return finish(figure, _useless(rows), source=f"{SOURCE}, section 5.1", datasets=[dataset], note=note, names=False)
+    return finish(
+        figure, _useless(rows), source=f"{SOURCE}, section 5.1", paper=PAPER, datasets=[dataset], note=note, names=False
+    )
 
 
 def _defence(row: Mapping[Any, Any]) -> str:

@@ -25,6 +25,7 @@ from tensorldp_papers.plots.style import PALE, label, look, short
 from tensorldp_papers.plots.words import listed, percent, whole_number
 from tensorldp_papers.run.cell import variant_factors
 
+PAPER = "pldp-fl"
 PDPM, PRIVUNIT = "pdpm", "privunit"
 MODES = {"e1": "ε of 0.1 or 0.2", "e2": "ε of 0.1 to 1", "e3": "ε of 0.9 or 1"}  # of clients
 RANGES = {"t1": ("τ₁", "o"), "t2": ("τ₂", "s"), "t3": ("τ₃", "^")}
@@ -111,6 +112,7 @@ def draw_rounds(metrics: pd.DataFrame, *, centre: str = "global") -> Figure:
         figure,
         _rounds_answer(rows, free, datasets),
         source="PLDP-FL, Figures 4 and 5",
+        paper=PAPER,
         datasets=datasets,
         note=" ".join(notes),
     )
@@ -150,7 +152,7 @@ def draw_comparison(metrics: pd.DataFrame) -> Figure:
         say_empty(axes[0], "not run at this scale")
     note = f"Clients have an ε of 0.1 to 1 for each weight. {BANDS} {LEARNING}"
     title = _comparison_answer(rows, free, names, datasets)
-    return finish(figure, title, source="PLDP-FL, Figure 6", datasets=datasets, note=note)
+    return finish(figure, title, source="PLDP-FL, Figure 6", paper=PAPER, datasets=datasets, note=note)
 
 
 @dataclass(frozen=True)
@@ -396,7 +398,9 @@ def draw_participation(metrics: pd.DataFrame) -> Figure:
         if not len(rows):
             say_empty(ax, "not run at this scale")
     note = f"PDPM with {MODES['e3']} and ranges 0.2 or 0.4 wide. {BANDS}"
-    return finish(figure, _shares_answer(accuracy), source="PLDP-FL, Figure 3", datasets=datasets, note=note)
+    return finish(
+        figure, _shares_answer(accuracy), source="PLDP-FL, Figure 3", paper=PAPER, datasets=datasets, note=note
+    )
 
 
 # parts of figures

@@ -12,7 +12,6 @@ from tensorldp.deltas import REPORT_DELTA
 from tensorldp.mechanisms import mechanism_class
 from tensorldp_papers.nets.classify import accuracy, predict, scores
 from tensorldp_papers.nets.federated import get_vector, set_vector
-from tensorldp_papers.nets.simulation import ClientSimulation, deal
 from tensorldp_papers.nets.train import empty_model, federated_inputs
 from tensorldp_papers.papers.pldp_fl.rounds import (
     client_preferences,
@@ -24,6 +23,7 @@ from tensorldp_papers.papers.pldp_fl.rounds import (
     upload_of,
 )
 from tensorldp_papers.papers.pldp_fl.settings import PldpCell, PldpFactors, PldpTraining
+from tensorldp_papers.papers.pldp_fl.simulation import ClientSimulation, deal
 from tensorldp_papers.run.method import Audited, InsideMethod, Rows, Trained
 from tensorldp_papers.run.privacy import LABELS, describe
 from tensorldp_papers.run.records import Records, Scaling, model_inputs, read_records

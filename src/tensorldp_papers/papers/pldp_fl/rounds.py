@@ -13,7 +13,6 @@ from torch import Tensor
 from tensorldp.curves.base import PrivacyCurve
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.pldp_fl import fedoa_weights
-from tensorldp_papers.nets.simulation import ClientSimulation
 from tensorldp_papers.papers.pldp_fl.clients import (
     Ledger,
     Preference,
@@ -23,7 +22,8 @@ from tensorldp_papers.papers.pldp_fl.clients import (
     preferences,
 )
 from tensorldp_papers.papers.pldp_fl.settings import PldpCell
-from tensorldp_papers.run.progress import track
+from tensorldp_papers.papers.pldp_fl.simulation import ClientSimulation
+from tensorldp_papers.progress import track
 from tensorldp_papers.run.streams import common_stream
 
 Streams = Callable[[str], torch.Generator]

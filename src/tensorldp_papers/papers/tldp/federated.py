@@ -6,25 +6,75 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 
-from tensorldp.mechanisms import Box
-from tensorldp_papers.nets.federated import ParameterRelease
-from tensorldp_papers.nets.train import (
-    empty_model,
-    evaluate,
-    has_buffers,
-    kept,
-    parameter_release,
-    restored,
-    train_federated,
-)
+from tensorldp.mechanisms import Box, Mechanism
+from tensorldp.mechanisms import make as make_mechanism
+from tensorldp_papers.nets.federated import ParameterRelease, trainable
+from tensorldp_papers.nets.networks import BiLSTM
+from tensorldp_papers.nets.train import empty_model, evaluate, federated_inputs, kept, new_model, restored
+from tensorldp_papers.papers.tldp.rounds import federated_average, float_buffers, layer_sizes, split_users
 from tensorldp_papers.papers.tldp.settings import FederatedCell, FederatedFactors, LearningTraining
 from tensorldp_papers.run.method import Audited, InsideMethod, Rows, Trained
 from tensorldp_papers.run.privacy import describe
-from tensorldp_papers.run.records import Records, read_records
-from tensorldp_papers.run.streams import mechanism_on
+from tensorldp_papers.run.records import Records, Scaling, read_records
+from tensorldp_papers.run.streams import common_stream, mechanism_on, noise_stream
 
 STAND_IN = (8, 8)
+
+
+def parameter_release(cell: FederatedCell, model: nn.Module) -> ParameterRelease:
+    """How the cell releases the parameters of such a model."""
+
+    def make(domain: Box, **options: Any) -> Mechanism:
+        settings = {"epsilon": cell.nominal_epsilon, "delta": cell.delta, **cell.options, **options}
+        return make_mechanism(cell.mechanism, domain=domain, **settings)
+
+    return ParameterRelease(
+        make,
+        cell.mechanism,
+        epsilon=cell.nominal_epsilon,
+        delta=cell.delta,
+        shapes=[tuple(p.shape) for p in trainable(model)],
+        layers=layer_sizes(model),
+        clip=cell.training.clip,
+        users=cell.training.users,
+        where=cell.factors.where,
+        rounds=cell.training.rounds,
+    )
+
+
+def train_federated(
+    cell: FederatedCell, records: Records, seed: int, device: torch.device, weights: Path | None = None
+) -> tuple[nn.Module, Scaling]:
+    """TLDP's Type III: the global model after the last round."""
+    model = new_model(cell, records.task, seed, weights).to(device)
+    if isinstance(model, BiLSTM) and records.embedding is not None:
+        model.use_embedding(records.embedding)
+    release = parameter_release(cell, model)
+    inputs, scaling = federated_inputs(records)
+    shards = split_users(len(records.x), release.users, common_stream(cell, seed, "users"))
+    settings = cell.training
+    federated_average(
+        model,
+        inputs.to(device),
+        records.y.to(device),
+        [s.to(device) for s in shards],
+        release,
+        epochs=settings.epochs,
+        batch_size=settings.batch_size,
+        learning_rate=settings.learning_rate,
+        order=lambda user: common_stream(cell, seed, f"batches of user {user}"),
+        noise=noise_stream(cell, seed, "parameter noise", device),
+        precision=cell.precision,
+        what=f"{cell.mechanism} {cell.epsilon} seed {seed}",
+    )
+    return model, scaling
+
+
+def has_buffers(model: nn.Module) -> bool:
+    """Whether the model keeps running statistics that are shared without protection."""
+    return bool(float_buffers(model))
 
 
 def run_guarantee(release: ParameterRelease, buffers: bool) -> dict[str, Any]:

@@ -3,29 +3,92 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
 from numpy.typing import NDArray
+from torch import Tensor, nn
 
 from tensorldp.deltas import REPORT_DELTA
+from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, Mechanism
 from tensorldp_papers.extractors import is_trained
-from tensorldp_papers.nets.train import evaluate, kept, restored, train_heads_on_releases, train_on_releases
+from tensorldp_papers.nets.classify import fit
+from tensorldp_papers.nets.train import evaluate, kept, new_model, restored
+from tensorldp_papers.papers.tldp.linear_heads import fit_linear_heads
 from tensorldp_papers.papers.tldp.settings import LearningCell, LearningFactors, LearningTraining
 from tensorldp_papers.run.cell import Cell
 from tensorldp_papers.run.method import Arrays, Audited, ReleaseMethod, Rows, Trained
 from tensorldp_papers.run.method_plan import Training
 from tensorldp_papers.run.privacy import LABELS, describe
 from tensorldp_papers.run.provenance import Stopwatch
-from tensorldp_papers.run.records import Records, read_records
+from tensorldp_papers.run.records import Records, Scaling, model_inputs, read_records
 from tensorldp_papers.run.releases import BATCH, batch_box, perturb, record_in_batch
-from tensorldp_papers.run.streams import mechanism_on
+from tensorldp_papers.run.streams import common_stream, mechanism_on
 
 TOGETHER = 600_000_000  # elements of released records held at once, 2.4 GB
+
+
+def train_on_releases(
+    cell: LearningCell,
+    released: Tensor,
+    y: Tensor,
+    records: Records,
+    seed: int,
+    device: torch.device,
+    weights: Path | None = None,
+) -> tuple[nn.Module, Scaling]:
+    """A classifier trained on one seed's released records, (records, *shape) as stored, and its scaling."""
+    scaling = Scaling.of(released)
+    inputs = scaling(model_inputs(released, records.kind)).to(device)
+    settings = cell.training
+    model = new_model(cell, records.task, seed, weights).to(device)
+    fit(
+        model,
+        inputs,
+        y.to(device),
+        epochs=settings.epochs,
+        batch_size=settings.batch_size,
+        learning_rate=settings.learning_rate,
+        generator=common_stream(cell, seed, "batches"),
+        precision=cell.precision,
+        what=f"{cell.mechanism} {cell.epsilon} seed {seed}",
+    )
+    return model, scaling
+
+
+def train_heads_on_releases(
+    cell: LearningCell,
+    released: Callable[[int], Mapping[str, NDArray[Any]]],
+    records: Records,
+    device: torch.device,
+) -> dict[int, tuple[nn.Module, Scaling]]:
+    """`train_on_releases` of a linear model for every seed at once, from what `perturb` wrote for each."""
+    models, inputs, scalings = {}, [], []
+    for seed in cell.seeds:
+        arrays = released(seed)
+        x = torch.from_numpy(arrays["train"])
+        scalings.append(Scaling.of(x))
+        inputs.append(scalings[-1](model_inputs(x, records.kind)).reshape(len(x), -1).to(device))
+        models[seed] = new_model(cell, records.task, seed).to(device)
+    heads = [module for model in models.values() for module in model.modules() if isinstance(module, nn.Linear)]
+    if len(heads) != len(models):
+        raise InputError(f"only linear models train together, got the model {cell.factors.model}")
+    settings = cell.training
+    fit_linear_heads(
+        heads,
+        inputs,
+        records.y.to(device),
+        epochs=settings.epochs,
+        batch_size=settings.batch_size,
+        learning_rate=settings.learning_rate,
+        generators=[common_stream(cell, seed, "batches") for seed in models],
+        what=f"{cell.mechanism} {cell.epsilon}, {len(models)} seeds",
+    )
+    return {seed: (model, scaling) for (seed, model), scaling in zip(models.items(), scalings, strict=True)}
 
 
 def record_guarantee(cell: LearningCell, box: Box, sizes: Sequence[int] = ()) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from tensorldp_papers.plots.style import INK, look, order
 from tensorldp_papers.plots.words import axis_number, listed, short_number, true_axis
 from tensorldp_papers.run.cell import variant_factors
 
+PAPER = "tvg"
 SHOWN = {
     "tvg_sgd": ("idn", "udn", "mvg", "optimized", "gaussian-analytic"),
     "tvg_covariance": ("idn", "udn", "mvg", "gaussian-per-element", "jl"),
@@ -99,7 +100,7 @@ def draw_tvg(
     if unit == "batch" and study in printed_sentences():
         place, sentence = printed_sentences()[study]
         notes.append(f"TVG prints no score of this figure; in {place} it says: “{sentence}”")
-    return finish(figure, _answer(study, true), source=source, datasets=datasets, note=" ".join(notes))
+    return finish(figure, _answer(study, true), source=source, paper=PAPER, datasets=datasets, note=" ".join(notes))
 
 
 def draw_covariance(metrics: pd.DataFrame, *, source: str = "", metric: str = "rss_noisy") -> Figure:
@@ -138,7 +139,9 @@ def draw_covariance(metrics: pd.DataFrame, *, source: str = "", metric: str = "r
         notes.append(
             f"Not drawn: {listed([look(name).label for name in below])} where the true ε is below {axis_number(LEAST)}."
         )
-    return finish(figure, _covariance_answer(better), source=source, datasets=datasets, note=" ".join(notes))
+    return finish(
+        figure, _covariance_answer(better), source=source, paper=PAPER, datasets=datasets, note=" ".join(notes)
+    )
 
 
 def draw_looseness(loose: Mapping[str, float]) -> Figure:

@@ -1,26 +1,26 @@
-"""TVG's Type I: stochastic gradient descent on clipped and perturbed gradients, tensor by tensor."""
+"""TVG's Type I: stochastic gradient descent on clipped and perturbed gradients, tensor by tensor.
+
+TVG's accounting gives each step a budget by composition over the steps and amplification by sampling. Every tensor gets
+that whole budget at s2 = 2 C sqrt(I) for gradients clipped to [-C, C] in each element (its Eq. 35).
+"""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import nn
 
+from tensorldp.curves.dp_sgd import noise_multiplier_for
 from tensorldp.deltas import NOMINAL_DELTA
+from tensorldp.errors import InputError, check_positive, check_real
 from tensorldp.mechanism_table import NO_PRIVACY
-from tensorldp.mechanisms import Ball, Box, Mechanism, make
+from tensorldp.mechanisms import Ball, Box, Mechanism, make, mechanism_class
 from tensorldp.mechanisms.optimized import epsilon_at_mu
-from tensorldp_papers.nets.private_sgd import (
-    HONEST,
-    GradientNoise,
-    Schedule,
-    check_schedule,
-    fit_private,
-    honest_noise,
-    printed_noise,
-)
+from tensorldp.mechanisms.tvg_budget import Schedule
+from tensorldp_papers.nets.private_sgd import GradientNoise, fit_private
 from tensorldp_papers.nets.train import empty_model, evaluate, federated_inputs, kept, new_model, restored
 from tensorldp_papers.papers.tvg.settings import PrivateSgdCell, PrivateSgdTraining
 from tensorldp_papers.run.method import Audited, InsideMethod, Rows, Trained
@@ -29,7 +29,49 @@ from tensorldp_papers.run.privacy import describe
 from tensorldp_papers.run.records import Records, model_inputs, read_records
 from tensorldp_papers.run.streams import common_stream, noise_stream
 
+Accountant = Literal["pld", "rdp"]
+HONEST = "gaussian-analytic"
 STAND_IN = (64,)
+
+
+def printed_noise(
+    name: str, shapes: list[tuple[int, ...]], clip: float, schedule: Schedule, **options: Any
+) -> GradientNoise:
+    """The noise of TVG's Type I for a mechanism with its options, on tensors of these shapes clipped in l_inf.
+
+    Each class says itself what TVG's accounting gives it (`Mechanism.step_sigma`).
+    """
+    kind = mechanism_class(name)
+    kind.check_options(options)
+    sigmas = []
+    for shape in shapes:
+        sigma = kind.step_sigma(schedule, Box(-clip, clip, shape), **options)
+        if sigma is None:
+            raise InputError(f"gradients take mechanisms that add i.i.d. Gaussian noise to a tensor, not {name}")
+        sigmas.append(float(sigma))
+    sizes = tuple(math.prod(shape) for shape in shapes)
+    return GradientNoise("linf", clip, tuple(sigmas), sizes)
+
+
+def honest_noise(
+    shapes: list[tuple[int, ...]], clip: float, schedule: Schedule, accountant: Accountant = "pld"
+) -> GradientNoise:
+    """DP-SGD [abadi2016]: l2 clipping and the least noise that makes the run (epsilon, delta)-DP."""
+    seen = -math.expm1(schedule.steps * math.log1p(-schedule.rate)) if schedule.rate < 1.0 else 1.0
+    if seen <= schedule.delta:
+        raise InputError(
+            f"lot and steps must be larger for delta {schedule.delta:g}: a record takes part in the run "
+            f"with a probability of {seen:.3g}, which alone is within delta and needs no noise"
+        )
+    multiplier = noise_multiplier_for(schedule.epsilon, schedule.delta, schedule.rate, schedule.steps, accountant)
+    sizes = tuple(math.prod(shape) for shape in shapes)
+    return GradientNoise("l2", clip, (multiplier * clip,) * len(sizes), sizes)
+
+
+def check_schedule(epsilon: float, delta: float, records: int, lot: int, steps: int) -> Schedule:
+    """A run's schedule from its number of records and lot size."""
+    delta = check_real("delta", delta, low=0.0, high=1.0, open_low=True, open_high=True)
+    return Schedule(check_positive("epsilon", epsilon, infinite=True), delta, lot / records, steps)
 
 
 def gradient_release(cell: PrivateSgdCell, model: nn.Module, records: int) -> tuple[GradientNoise, Schedule]:

@@ -25,7 +25,6 @@ from tensorldp.mechanisms.tldp import TldpGaussian, TldpLaplace
 from tensorldp_papers.claims.base import Finding, NotRun, claim, named
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.fairness import (
-    RANGES,
     Scores,
     in_best_view,
     is_papers,
@@ -52,6 +51,7 @@ from tensorldp_papers.claims.statements import (
     per_epsilon,
     per_seed,
 )
+from tensorldp_papers.papers.tldp.claims.errors import RANGES
 from tensorldp_papers.run.cell import AnyCell
 
 IMAGES = ("mnist", "cifar10", "svhn")

@@ -10,7 +10,7 @@ import pandas as pd
 import torch
 from scipy import optimize
 
-from tensorldp.curves.composition import compose
+from tensorldp.composition import compose
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.randomized_response import KaryRandomizedResponse

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from tensorldp.mechanisms.tvg_budget import Schedule
 from tensorldp_papers.claims.base import Finding, NotRun, claim
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.fairness import (
@@ -48,7 +49,7 @@ from tensorldp_papers.claims.statements import (
     minus,
 )
 from tensorldp_papers.data.catalogue import whole_of
-from tensorldp_papers.nets.private_sgd import Schedule, printed_noise
+from tensorldp_papers.papers.tvg.private_sgd import printed_noise
 from tensorldp_papers.run.cell import AnyCell
 
 IMAGES = ("mnist", "cifar10", "svhn")

@@ -6,13 +6,14 @@ reason why something was not run always matches the rows that are there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from numpy.typing import NDArray
 
 from tensorldp.errors import InputError
 from tensorldp_papers.claims.base import NotRun, catalogue
@@ -28,28 +29,27 @@ from tensorldp_papers.kept.provenance import (
     names,
     noted_training,
 )
-from tensorldp_papers.papers.tldp.error_table import error_table
-from tensorldp_papers.papers.tvg.growth_table import growth_table
+from tensorldp_papers.rooms import room_of
 from tensorldp_papers.run.cell import AnyCell
 from tensorldp_papers.run.grid import Plan
 from tensorldp_papers.run.settings import parse_settings
 from tensorldp_papers.run.table import CELL, read_rows
 
-# claims read only the exact columns of these
-EXACT: dict[str, Callable[..., pd.DataFrame]] = {
-    "tldp_table5": error_table,
-    "tvg_table4": growth_table,
-}
 OPEN = ("not run at this scale", "undecided")
-
-
-@cache
-def _exact(name: str) -> pd.DataFrame:
-    return EXACT[name](draws=2)
 
 
 class NotKept(NotRun):
     """A claim needs a file of a run that the reference results do not keep."""
+
+
+@cache
+def _exact(name: str) -> pd.DataFrame:
+    """A table that its room computes from nothing; claims read only its exact columns."""
+    room = room_of(name)
+    if room is None or not room.tables[name].function or room.tables[name].reads:
+        raise NotKept(f"needs results/tables/{name}.csv, which is not kept")
+    table: pd.DataFrame = room.code(room.tables[name].function)(draws=2)
+    return table
 
 
 def _cells(metrics: pd.DataFrame, trained: Mapping[Name, str]) -> Iterator[AnyCell]:
@@ -77,19 +77,18 @@ class KeptEvidence(Evidence):
 
     def table(self, name: str) -> pd.DataFrame:
         """A table of exact columns, computed here with few draws: what was measured in it decides nothing."""
-        if name not in EXACT:
-            raise NotKept(f"needs results/tables/{name}.csv, which is not kept")
+        table = _exact(name).copy()
         self.used.append(f"results/tables/{name}.csv")
-        return _exact(name).copy()
+        return table
 
-    def split_sizes(self, dataset: str) -> tuple[int, list[int]]:
-        """Those of the release, for a data set that has kept rows: `prepare` refuses files with other numbers."""
+    def sizes(self, dataset: str, cells: list[AnyCell]) -> tuple[int, list[int]]:
+        """Returns those of the release, for a data set with kept rows: `prepare` refuses files with other numbers."""
         if dataset not in {cell.dataset for cell in self.plan.cells}:
             raise self.lacks(dataset)
         train, test = get(dataset).sizes
         return train, [test]
 
-    def feature_range(self, study: str) -> tuple[float, float, float]:
+    def features(self, study: str, dataset: str, extractor: str) -> NDArray[Any]:
         """Not kept."""
         raise NotKept(f"needs the features of {study}, which are not kept")
 

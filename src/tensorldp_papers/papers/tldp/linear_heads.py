@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from tensorldp_papers.run.progress import track
+from tensorldp_papers.progress import track
 
 BETAS, EPSILON = (0.9, 0.999), 1e-8  # of torch.optim.Adam
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import csv
+import math
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from tensorldp.registry import Registry
+from tensorldp_papers.room_folders import own_folders, room_files
+from tensorldp_papers.rooms import rooms
 
 KINDS = ("theorem", "cost", "empirical", "descriptive")
 # a theorem is decided with certainty and a run by seeds, so that nothing counts them together: kinds by group
@@ -21,27 +24,21 @@ def group_of(kind: str) -> str:
     return next(group for group, kinds in GROUPS.items() if kind in kinds)
 
 
-# In the order of the table. Each package is named here, so that `run.code_digest` knows what is read.
-ROOMS = {
-    "tldp": files("tensorldp_papers.papers.tldp"),
-    "pldp_fl": files("tensorldp_papers.papers.pldp_fl"),
-    "lecture": files("tensorldp_papers.papers.lecture"),
-    "tvg": files("tensorldp_papers.papers.tvg"),
-    "latent": files("tensorldp_papers.papers.latent"),
-}
-
-
 @cache
+def _listed(files: tuple[tuple[str, Path], ...]) -> dict[str, list[dict[str, str]]]:
+    places = {room.module: room.claims_place for room in rooms()}
+    found = {module: list(csv.DictReader(file.read_text().splitlines())) for module, file in files}
+    return dict(sorted(found.items(), key=lambda item: places.get(item[0], math.inf)))
+
+
 def listed() -> dict[str, list[dict[str, str]]]:
-    """The lines of each room's claims.csv, with the columns `id source place claim kind`."""
-    return {
-        room: list(csv.DictReader(folder.joinpath("claims.csv").read_text().splitlines()))
-        for room, folder in ROOMS.items()
-    }
+    """Returns the lines of each room's claims.csv by its module, with the columns `id source place claim kind`."""
+    return _listed(tuple(room_files("claims.csv").items()))
 
 
 def _homes() -> dict[str, list[str]]:
-    return {f"tensorldp_papers.papers.{room}.claims": [row["id"] for row in rows] for room, rows in listed().items()}
+    ours = own_folders()
+    return {f"{module}.claims": [row["id"] for row in rows] for module, rows in listed().items() if module in ours}
 
 
 # members are Any, because this module lies below the class of checks
