@@ -19,9 +19,9 @@ share the chance of a wrong yes (`best_of`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial, wraps
 from typing import Any, TypeVar
 
 import numpy as np
@@ -239,27 +239,48 @@ def best_of(options: Mapping[Name, Statement]) -> tuple[Statement, list[Name]]:
     return AnyOf(statements) if len(statements) > 1 else statements[0], holding
 
 
-def in_best_view(evidence: Evidence, views: Iterable[Callable[[AnyCell], bool]], check: Check) -> Finding:
+View = Callable[[AnyCell], bool]  # which cells of the results count
+Tried = tuple[Finding | NotRun, Evidence]  # what a check finds in a view
+
+
+def either(
+    views: Callable[[Evidence], Sequence[View]], tell: Callable[[Finding, Evidence, Iterator[Tried]], Finding]
+) -> Callable[[Callable[..., Finding]], Callable[..., Finding]]:
+    """Decorates a check, which then finds what it finds in the best view of the results.
+
+    Args:
+        views: those of some results.
+        tell: what becomes of a finding that holds, given its view and what the check finds in each of them in turn,
+            with an equal part of the chance of a wrong yes.
+    """
+
+    def decorated(check: Callable[..., Finding]) -> Callable[..., Finding]:
+        @wraps(check)
+        def decided(evidence: Evidence, **options: Any) -> Finding:
+            all_views, with_options = views(evidence), partial(check, **options)
+            found, view = in_best_view(evidence, all_views, with_options)
+            tried = (_attempt(with_options, evidence.only(keep, len(all_views))) for keep in all_views)
+            return tell(found, view, tried) if found.holds else found
+
+        return decided
+
+    return decorated
+
+
+def in_best_view(evidence: Evidence, views: Iterable[View], check: Check) -> tuple[Finding, Evidence]:
     """The finding of a check in the first view of the results in which it holds, else is mixed, else can be decided.
 
-    A view is which cells count. Those in which the check examines something else share the chance of a wrong yes. Of
-    several in which it holds, the first with the fewest data sets that were not run counts.
+    With it comes this view. Those in which the check examines something else share the chance of a wrong yes. Of several
+    in which it holds, the first with the fewest data sets that were not run counts.
 
     Raises:
         NotRun: if no view has what the check needs.
     """
-
-    def attempt(view: Evidence) -> Finding | NotRun:
-        try:
-            return check(view)
-        except NotRun as error:
-            return error
-
     keeps = list(views)
-    tried = [(attempt(view), view) for view in (evidence.only(keep, 1) for keep in keeps)]
+    tried = [_attempt(check, evidence.only(keep, 1)) for keep in keeps]
     ways = len({one.observed if isinstance(one, Finding) else str(one) for one, _ in tried})
     if ways > 1:
-        tried = [(attempt(view), view) for view in (evidence.only(keep, ways) for keep in keeps)]
+        tried = [_attempt(check, evidence.only(keep, ways)) for keep in keeps]
     findings = [(one, view) for one, view in tried if isinstance(one, Finding)]
     holding = [(one, view) for one, view in findings if one.holds]
     holding = holding or [(one, view) for one, view in findings if one.mixed]
@@ -267,7 +288,14 @@ def in_best_view(evidence: Evidence, views: Iterable[Callable[[AnyCell], bool]],
     evidence.used += [name for name in view.used if name not in evidence.used]
     if isinstance(best, NotRun):
         raise best
-    return best
+    return best, view
+
+
+def _attempt(check: Check, view: Evidence) -> Tried:
+    try:
+        return check(view), view
+    except NotRun as error:
+        return error, view
 
 
 def planned(evidence: Evidence, study: str, names: Iterable[str], what: str, **factors: Any) -> list[str]:

@@ -10,11 +10,10 @@ within 0.02, what a line in such a figure hides.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial, wraps
+from functools import partial
 from itertools import combinations, pairwise
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,7 +25,9 @@ from tensorldp_papers.claims.base import Finding, NotRun, claim, named
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.fairness import (
     Scores,
-    in_best_view,
+    Tried,
+    View,
+    either,
     is_papers,
     not_run,
     planned,
@@ -137,49 +138,35 @@ def as_printed(evidence: Evidence, made: Sequence[Scores], where: str = "") -> s
     return f"with the printed Delta of 256: {', '.join(texts)}" if texts else ""
 
 
-def either_network(check: Callable[..., Finding]) -> Callable[..., Finding]:
-    """Decide a claim about Type I by a stand-in too, where the paper's network was run only on a part of the records.
-
-    The paper has its network on all records. Where that was not run, but its network on a part of them and another one
-    on all, a claim that holds for either holds, with what is reduced as its condition; they share the chance of a wrong
-    yes, and where it does not hold for the paper's network, what that has is told. Where it holds for neither, the
-    finding is that of the paper's network.
-
-    Args:
-        check: it takes the paper's network where `runs` finds it.
-    """
-
-    @wraps(check)
-    def decided(evidence: Evidence, **options: Any) -> Finding:
-        both = _with_both(evidence)
-        dropped = [chosen for size in range(len(both) + 1) for chosen in combinations(both, size)]
-        found = in_best_view(
-            evidence, [partial(_stays, names) for names in dropped], lambda view: check(view, **options)
-        )
-        papers = check(evidence.only(partial(_stays, ()), len(dropped)), **options) if found.holds else found
-        if papers.holds or papers.observed == found.observed:
-            return found
-        told = f"by the paper's network on a part of the records, which refutes nothing: {papers.observed}"
-        return replace(found, observed=joined([found.observed, told]))
-
-    return decided
-
-
 def _reduced(cell: AnyCell) -> bool:
     """Whether a cell has the paper's network on a part of the records."""
     return is_papers(cell.study, cell.dataset, cell.variant) and bool(getattr(cell.training, "limit", None))
 
 
-def _stays(datasets: tuple[str, ...], cell: AnyCell) -> bool:
-    return cell.study != TYPE1 or cell.dataset not in datasets or not _reduced(cell)
-
-
-def _with_both(evidence: Evidence) -> list[str]:
-    """The data sets of Type I with the paper's network on a part of the records and another one on all of them."""
+def _networks(evidence: Evidence) -> list[View]:
+    """The paper's network on all data sets, then without its reduced runs on some that have a stand-in for them."""
     cells = [cell for cell in evidence.cells(TYPE1) if cell.mechanism in TLDP]
     reduced = {cell.dataset for cell in cells if _reduced(cell)}
-    whole = {cell.dataset for cell in cells if not getattr(cell.training, "limit", None)}
-    return sorted(reduced & whole)
+    replaceable = sorted(reduced & {cell.dataset for cell in cells if not getattr(cell.training, "limit", None)})
+
+    def without(datasets: tuple[str, ...]) -> View:
+        return lambda cell: not (cell.study == TYPE1 and cell.dataset in datasets and _reduced(cell))
+
+    return [without(some) for size in range(len(replaceable) + 1) for some in combinations(replaceable, size)]
+
+
+def _tell_papers(found: Finding, view: Evidence, tried: Iterator[Tried]) -> Finding:
+    """The finding with what the paper's network has, where it holds for a stand-in alone."""
+    papers, _ = next(tried)
+    if isinstance(papers, NotRun) or papers.holds or papers.observed == found.observed:
+        return found
+    told = f"by the paper's network on a part of the records, which refutes nothing: {papers.observed}"
+    return replace(found, observed=joined([found.observed, told]))
+
+
+# Decides a claim about Type I by a stand-in too, where the paper's network was run only on a part of the records. One
+# that holds for either holds, with what is reduced as its condition, else the finding is that of the paper's network.
+either_network = either(_networks, _tell_papers)
 
 
 def at_each(

@@ -12,9 +12,8 @@ networks behind private training features were trained, the paper does not say: 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import wraps
 from itertools import pairwise
 from typing import Any
 
@@ -26,7 +25,9 @@ from tensorldp_papers.claims.base import Finding, NotRun, claim
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.fairness import (
     Scores,
-    in_best_view,
+    Tried,
+    View,
+    either,
     is_trained,
     not_run,
     planned,
@@ -119,38 +120,25 @@ def _are_at_two_epsilons(cells: Sequence[AnyCell], wanted: Iterable[str]) -> boo
     return all(len({cell.epsilon for cell in cells if cell.mechanism == name}) > 1 for name in wanted)
 
 
-def either_body(check: Callable[..., Finding]) -> Callable[..., Finding]:
-    """Decide a claim with bodies that were trained, where there are some, and with untrained ones.
-
-    The paper does not say which it has. A claim that holds for either holds, and says if it does for one alone; they
-    share the chance of a wrong yes.
-    """
-
-    @wraps(check)
-    def decided(evidence: Evidence, **options: Any) -> Finding:
-        def holds(view: Evidence) -> bool:
-            try:
-                return check(view, **options).holds is True
-            except NotRun:
-                return False
-
-        with_trained = {cell.dataset for cell in evidence.cells(FEATURES) if is_trained(cell)}
-        views = [
-            lambda cell: cell.study != FEATURES or cell.dataset not in with_trained or is_trained(cell),
-            lambda cell: cell.study != FEATURES or not is_trained(cell),
-        ]
-        found = in_best_view(evidence, views, lambda view: _trained_once(check(view, **options), view))
-        holding = [name for name, keeps in zip(BODIES, views, strict=True) if holds(evidence.only(keeps, 2))]
-        only = f"with {holding[0]} alone" if found.holds and len(holding) == 1 else ""
-        return replace(found, condition=joined([only, found.condition]))
-
-    return decided
+def _bodies(evidence: Evidence) -> list[View]:
+    with_trained = {cell.dataset for cell in evidence.cells(FEATURES) if is_trained(cell)}
+    return [
+        lambda cell: cell.study != FEATURES or cell.dataset not in with_trained or is_trained(cell),
+        lambda cell: cell.study != FEATURES or not is_trained(cell),
+    ]
 
 
-def _trained_once(found: Finding, view: Evidence) -> Finding:
-    """The finding with a condition where the networks behind its features were trained, once for all seeds."""
-    once = found.holds and FEATURES in view.studies and any(map(is_trained, view.cells(FEATURES)))
-    return replace(found, condition=joined([ONE_BODY, found.condition])) if once else found
+def _name_bodies(found: Finding, view: Evidence, tried: Iterator[Tried]) -> Finding:
+    """The finding with the bodies for which alone it holds, and that they were trained once, as its conditions."""
+    holding = [name for name, (one, _) in zip(BODIES, tried, strict=True) if isinstance(one, Finding) and one.holds]
+    trained = FEATURES in view.studies and any(map(is_trained, view.cells(FEATURES)))
+    only = f"with {holding[0]} alone" if len(holding) == 1 else ""
+    return replace(found, condition=joined([only, ONE_BODY if trained else "", found.condition]))
+
+
+# Decides a claim with bodies that were trained, where there are some, and with untrained ones: the paper does not say
+# which it has. A claim that holds for either holds, and says if it does for one alone.
+either_body = either(_bodies, _name_bodies)
 
 
 def _is_lacking_part(cells: Iterable[AnyCell], name: str, wanted: Iterable[str]) -> bool:
