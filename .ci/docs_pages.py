@@ -39,7 +39,7 @@ ELSEWHERE = {
 CLAIMS = "results/reference/claims.csv"  # on the site, the claims' page of the paper that a page is about
 REFERENCE = {
     "mechanisms": ("domain", "mechanisms.base", "mechanisms.registry", "randomness"),
-    "privacy": ("curves.guarantee", "composition", "curves.shuffling", "randomizer", "audit.fit",
+    "privacy": ("curves.guarantee", "composition", "curves.shuffling", "audit.fit",
                 "audit.one_run", "audit.accuracy", "check.check", "check.claim", "check.verdict"),
     "curves": ("curves.base", "curves.gaussian", "curves.laplace", "curves.discrete", "curves.product",
                "curves.dp_sgd"),

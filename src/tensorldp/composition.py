@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from tensorldp.curves.guarantee import Guarantee
 from tensorldp.errors import MOST_USES, check_whole
-from tensorldp.randomizer import Randomizer, check_randomizer
+from tensorldp.mechanisms.base import Mechanism, check_instance
 
 RUN_OF = frozenset({"record", "step"})  # units whose repeated use makes a run
 
 
-def compose(mechanism: Randomizer, *, count: int, delta: float) -> Guarantee:
+def compose(mechanism: Mechanism, *, count: int, delta: float) -> Guarantee:
     """The guarantee of `count` adaptive uses of a mechanism on the same record, such as weights x rounds.
 
     Args:
@@ -23,7 +23,7 @@ def compose(mechanism: Randomizer, *, count: int, delta: float) -> Guarantee:
     Raises:
         InputError: if an argument is out of range or `mechanism` is not a mechanism.
     """
-    check_randomizer("compose", mechanism)
+    check_instance("compose", mechanism)
     count = check_whole("count", count, low=1, high=MOST_USES)
     curve = mechanism.curve().compose(count)
     unit = "run" if count > 1 and mechanism.unit in RUN_OF else mechanism.unit

@@ -21,8 +21,8 @@ from tensorldp.audit.thresholds import (
     upper_bound,
 )
 from tensorldp.errors import InputError, check_real, check_whole
+from tensorldp.mechanisms.base import Mechanism, check_instance
 from tensorldp.memory import check_memory
-from tensorldp.randomizer import Randomizer, check_randomizer
 from tensorldp.randomness import generator
 
 Statistic = Callable[[Tensor], Tensor]
@@ -31,7 +31,7 @@ MAX_BATCH = 1 << 16
 COORDINATES = 8  # single coordinates to examine, evenly spaced
 
 
-def releases(mechanism: Randomizer, record: Tensor, count: int, *seed: object) -> Iterator[Tensor]:
+def releases(mechanism: Mechanism, record: Tensor, count: int, *seed: object) -> Iterator[Tensor]:
     """`count` releases of a record, batch by batch, in float64: in float32 a noisy value can round to its input."""
     source = generator("audit", mechanism.name, *seed)
     step = min(MAX_BATCH, max(1, BATCH_ELEMENTS // mechanism.size))
@@ -45,7 +45,7 @@ def releases(mechanism: Randomizer, record: Tensor, count: int, *seed: object) -
         yield seen.reshape(rows, *record.shape)
 
 
-def statistics(mechanism: Randomizer, x: Tensor, x_prime: Tensor, likelihood: bool) -> dict[str, Statistic]:
+def statistics(mechanism: Mechanism, x: Tensor, x_prime: Tensor, likelihood: bool) -> dict[str, Statistic]:
     """What the audit looks at in a release; each is larger, if anything, under x than under x'.
 
     Only "likelihood ratio" believes the mechanism. The others see only the releases: how far they lie towards x
@@ -79,7 +79,7 @@ def _coordinate(place: int, sign: float) -> Statistic:
 
 
 def collect(
-    mechanism: Randomizer, record: Tensor, count: int, wanted: dict[str, Statistic], *seed: object
+    mechanism: Mechanism, record: Tensor, count: int, wanted: dict[str, Statistic], *seed: object
 ) -> dict[str, Reals]:
     """Each statistic of `count` releases; a statistic that is not a number counts as 0, which tells nothing."""
     out = {name: np.empty(count) for name in wanted}
@@ -138,7 +138,7 @@ class Audit:
 
 
 def audit(
-    mechanism: Randomizer,
+    mechanism: Mechanism,
     *,
     samples: int,
     confidence: float = 0.95,
@@ -174,7 +174,7 @@ def audit(
 
 
 def audits(
-    mechanism: Randomizer,
+    mechanism: Mechanism,
     *,
     samples: int,
     deltas: list[float],
@@ -226,7 +226,7 @@ def audits(
 
 
 def audit_profile(
-    mechanism: Randomizer,
+    mechanism: Mechanism,
     *,
     epsilons: list[float],
     samples: int,
@@ -262,9 +262,9 @@ def audit_profile(
 
 
 def _checked(
-    mechanism: Randomizer, samples: int, confidence: float, pair: tuple[Tensor, Tensor] | None
+    mechanism: Mechanism, samples: int, confidence: float, pair: tuple[Tensor, Tensor] | None
 ) -> tuple[Tensor, Tensor, int, float]:
-    check_randomizer("an audit", mechanism)
+    check_instance("an audit", mechanism)
     samples = check_whole("samples of an audit", samples, low=20)
     confidence = check_real("confidence", confidence, low=0.0, high=1.0, open_low=True, open_high=True)
     check_memory(f"an audit of {mechanism.name} on records", mechanism.size, BYTES)

@@ -20,10 +20,11 @@ from tensorldp.check.observers import AMONG, FRESH, MOST, OBSERVERS, OneRelease
 from tensorldp.check.pairs import pairs
 from tensorldp.check.search import Breach, Budget, Search, histogram
 from tensorldp.check.side_channels import dependence, timing_difference
-from tensorldp.check.target import Declared, Release, Target, is_mechanism
+from tensorldp.check.target import Release, Target
 from tensorldp.check.verdict import Attempt, Finding, Verdict, breach_finding, epsilon_bound
 from tensorldp.domain import DTYPES, Domain
 from tensorldp.errors import InputError, check_flag, check_positive, check_real, check_whole, shown
+from tensorldp.mechanisms.base import Mechanism
 from tensorldp.memory import check_memory
 from tensorldp.randomness import generator, seed_from
 
@@ -41,7 +42,7 @@ TOO_LARGE = f"not tried: a claim of more than {LARGEST:g} nats cannot be contrad
 
 
 def check(
-    checked: Declared | Release,
+    checked: Mechanism | Release,
     *,
     domain: Domain | None = None,
     claim_epsilon: float | None = None,
@@ -103,8 +104,8 @@ def check(
     if claim_epsilon is None and claim_delta != 0.0:
         raise InputError(f"claim_delta {claim_delta!r} of a check needs claim_epsilon, the epsilon of the same claim")
     if claim_epsilon is not None:
-        claim = Claim.point(claim_epsilon, claim_delta, checked.unit if is_mechanism(checked) else "record")
-    elif is_mechanism(checked):
+        claim = Claim.point(claim_epsilon, claim_delta, checked.unit if isinstance(checked, Mechanism) else "record")
+    elif isinstance(checked, Mechanism):
         claim = Claim.of_curve(checked.curve(), checked.unit)
     else:
         raise InputError("a check of a function needs claim_epsilon, the epsilon that it is said to have")
@@ -307,7 +308,7 @@ class _Check:
         outcome = f"capital e^{search.capital:.2f} of e^{search.goal:.2f}"
         self._note(name, share, search.budget.drawn, start, outcome)
 
-    def _declarations(self, mechanism: Declared) -> None:
+    def _declarations(self, mechanism: Mechanism) -> None:
         start = time.process_time()
         target = self.target.of_reals(torch.float64)  # which a declaration is about
         error = self.error * SHARES["declarations"] / PARTS
@@ -334,7 +335,7 @@ class _Check:
         outcome = ", ".join(one.about for one in wrong) or "nothing wrong"
         self._note(name, parts * SHARES["declarations"] / PARTS, samples, start, outcome)
 
-    def _noise(self, mechanism: Declared) -> None:
+    def _noise(self, mechanism: Mechanism) -> None:
         start = time.process_time()
         tail = declared_tail(mechanism)
         if tail is None:

@@ -16,7 +16,8 @@ from tensorldp.check.betting import CAUTION
 from tensorldp.check.claim import Claim
 from tensorldp.check.observers import releases
 from tensorldp.check.pairs import Pair
-from tensorldp.check.target import Declared, Target
+from tensorldp.check.target import Target
+from tensorldp.mechanisms.base import Mechanism
 from tensorldp.randomness import generator
 
 ROUNDING = 1e-6  # of a loss: a larger excess is not a rounding error
@@ -161,7 +162,7 @@ def _miscalibrated(surprise: Reals, loss: Reals, columns: Reals) -> float:
 
 
 def stated_error(
-    mechanism: Declared, tried: Sequence[Pair], *, samples: int, error: float, seed: int
+    mechanism: Mechanism, tried: Sequence[Pair], *, samples: int, error: float, seed: int
 ) -> Contradiction | None:
     """Whether the mean squared error at the worst input is the stated one, and no other record's is larger.
 

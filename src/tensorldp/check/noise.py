@@ -13,7 +13,8 @@ from torch import Tensor
 
 from tensorldp.audit.thresholds import Reals
 from tensorldp.check.observers import releases
-from tensorldp.check.target import Declared, Target
+from tensorldp.check.target import Target
+from tensorldp.mechanisms.base import Mechanism
 from tensorldp.randomness import generator, numpy_generator
 
 LEVELS = tuple(10.0**-k for k in range(1, 8))  # of the tails
@@ -32,7 +33,7 @@ class StatesNoise(Protocol):
         """P(|Z| > size) of one element's noise Z; None where the noise is not of this kind."""
 
 
-def declared_tail(mechanism: Declared) -> Tail | None:
+def declared_tail(mechanism: Mechanism) -> Tail | None:
     """The law of each element's noise as the mechanism declares it, or None where it declares none."""
     if isinstance(mechanism, StatesNoise) and mechanism.noise_tail(np.zeros(1)) is not None:
         return lambda size: np.asarray(mechanism.noise_tail(size), dtype=np.float64)

@@ -10,7 +10,6 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from gc import get_referents
 from types import FunctionType, ModuleType
-from typing import Protocol, TypeGuard, cast, runtime_checkable
 
 import numpy as np
 import torch
@@ -19,35 +18,12 @@ from torch import Tensor
 from tensorldp.audit.observed import Form, observed
 from tensorldp.domain import Domain
 from tensorldp.errors import InputError, blamed, described
-from tensorldp.randomizer import Randomizer
+from tensorldp.mechanisms.base import Mechanism
 from tensorldp.randomness import generator
 
 Release = Callable[[Tensor, torch.Generator], Tensor]
 AT_ONCE = 1 << 20  # elements that are released at once, or one record
 COARSE = 1 << 10  # steps of the domain's width in a release of which nothing is left of how its last bits were rounded
-
-
-@runtime_checkable
-class Declared(Randomizer, Protocol):
-    """A randomizer that says where its records live and how far its releases lie from them, as mechanisms do."""
-
-    @property
-    def domain(self) -> Domain:
-        """Where records live."""
-
-    @property
-    def integer(self) -> bool:
-        """Whether records are whole numbers."""
-
-    @property
-    def same_shape(self) -> bool:
-        """Whether a release has the shape of its record."""
-
-    def worst_input(self) -> Tensor:
-        """The record whose mean squared error is the largest."""
-
-    def squared_error(self) -> float | None:
-        """The mean squared error at the worst input, or None where it has no closed form."""
 
 
 TYPES = re.compile(r"\b(double|float64|float|float32|half|float16|bfloat16)\b", re.IGNORECASE)
@@ -65,11 +41,6 @@ def _told_of_dtypes(given: torch.dtype) -> Iterator[None]:
         other = "float32" if given == torch.float64 else "float64"
         change = f"records are {name} here, and a check gives {other} ones by --dtype {other} or dtype=torch.{other}"
         raise RuntimeError(f"{change}: {error}") from error
-
-
-def is_mechanism(checked: object) -> TypeGuard[Declared]:
-    """Whether this is a mechanism, rather than a plain function or a class."""
-    return isinstance(checked, Declared) and not isinstance(checked, type)
 
 
 STATES = (torch.Generator, np.random.Generator, np.random.RandomState, random.Random)  # of random numbers
@@ -94,7 +65,7 @@ def _states(checked: object) -> dict[int, object]:
 OBJECT = "give an object with __call__ that holds what it remembers"
 
 
-def _copy(checked: Declared | Release) -> Declared | Release | str:
+def _copy(checked: Mechanism | Release) -> Mechanism | Release | str:
     """A copy, or why there is none."""
     try:
         made = deepcopy(checked, _states(checked))
@@ -126,14 +97,14 @@ class Target:
     integer: bool = False
     dtype: torch.dtype = torch.float64
     step: float = 0.0
-    mechanism: Declared | None = field(default=None, repr=False)
+    mechanism: Mechanism | None = field(default=None, repr=False)
     form: Form | None = field(default=None, init=False)
-    unused: Declared | Release | str = field(default="", repr=False)
+    unused: Mechanism | Release | str = field(default="", repr=False)
 
     @classmethod
-    def of(cls, checked: Declared | Release, domain: Domain | None, dtype: torch.dtype = torch.float64) -> Target:
+    def of(cls, checked: Mechanism | Release, domain: Domain | None, dtype: torch.dtype = torch.float64) -> Target:
         """The target for a mechanism or a function, given records of this format; a function needs a domain."""
-        if is_mechanism(checked):
+        if isinstance(checked, Mechanism):
             if not checked.same_shape:
                 raise InputError(
                     f"{checked.name} does not release a tensor of the record's shape: it cannot be checked"
@@ -158,7 +129,7 @@ class Target:
         """This target with a copy of what is checked as it was before its first release."""
         fresh = deepcopy(self.unused, _states(self.unused))
         assert not isinstance(fresh, str)
-        made = replace(self, function=fresh.privatize if is_mechanism(fresh) else cast(Release, fresh))
+        made = replace(self, function=fresh.privatize if isinstance(fresh, Mechanism) else fresh)
         made.form = self.form
         return made
 

@@ -11,12 +11,12 @@ import torch
 
 from tensorldp.check.check import BYTES, check
 from tensorldp.check.search import PATIENCE
-from tensorldp.check.target import is_mechanism
 from tensorldp.check.verdict import verdict_folder, write_verdict
 from tensorldp.commands.arguments import add_seed_argument
 from tensorldp.commands.target import add_target_arguments, called, domain_of, target_of
 from tensorldp.commands.watch import ended_after
 from tensorldp.errors import InputError, check_positive
+from tensorldp.mechanisms.base import Mechanism
 from tensorldp.memory import check_memory
 
 FORMATS = ("float64", "float32", "bfloat16")
@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
     domain = domain_of(options)
     check_memory(f"a check of {options.target} on records", domain.size, BYTES)  # before a mechanism is made
     checked = target_of(options, domain)
-    if options.claim_epsilon is None and not is_mechanism(checked):
+    if options.claim_epsilon is None and not isinstance(checked, Mechanism):
         raise InputError(f"{options.target} declares no guarantee: --claim-epsilon must say what it is claimed to have")
     subject = called(options.target, checked)
     with ended_after(wall_limit(options.minutes)):

@@ -481,3 +481,10 @@ class Mechanism(ABC):
     def _flat(self, x: Tensor) -> Tensor:
         """A record or a batch as (batch, I) in float64."""
         return x.to(torch.float64).reshape(-1, self.size)
+
+
+def check_instance(caller: str, given: object) -> None:
+    """Refuse what is not a mechanism, such as a class instead of an instance; `caller` is named in the message."""
+    if not isinstance(given, Mechanism):
+        got = f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
+        raise InputError(f"{caller} takes a mechanism, got {got}")
