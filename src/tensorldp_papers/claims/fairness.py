@@ -270,8 +270,8 @@ def either(
 def in_best_view(evidence: Evidence, views: Iterable[View], check: Check) -> tuple[Finding, Evidence]:
     """The finding of a check in the first view of the results in which it holds, else is mixed, else can be decided.
 
-    With it comes this view. Those in which the check examines something else share the chance of a wrong yes. Of several
-    in which it holds, the first with the fewest data sets that were not run counts.
+    With it comes this view. Those in which the check examines something else share the chance of a wrong yes. Of
+    several in which it holds, the first with the fewest data sets that were not run counts.
 
     Raises:
         NotRun: if no view has what the check needs.

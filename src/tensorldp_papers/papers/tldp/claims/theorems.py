@@ -38,6 +38,7 @@ from tensorldp_papers.papers.tldp.claims.errors import LOWER
 from tensorldp_papers.papers.tldp.claims.runs import F1, IMAGES, TLDP
 
 STUDY, TANH, RELU6 = "tldp_type2", "mobilenet_v2_tanh", "mobilenet_v2"
+Pair = tuple[pd.DataFrame, pd.DataFrame]  # scores with tanh and with ReLU6
 SIDE = 28
 USUALLY = 0.5  # "preserving" means at the least: more often than not
 WEIGHTS = {"weights that were trained with ReLU6": ("",), "weights that were trained again": TRAININGS}
@@ -45,7 +46,76 @@ ONE_TRAINING = "one training of each network, which all seeds share"
 ONE_READING = f"{' and '.join(WEIGHTS)} were not both run"
 UNPERTURBED = "frozen weights and no noise, where the paper speaks of what bounded features do for private ones"
 PAIRS = SIDE * (SIDE - 1) // 2
+LEAD = "F1 with tanh minus with ReLU6 on {}"
 EVERYWHERE, LEAST = "on average over the epsilons", "at the smallest epsilon"
+
+
+def _has(evidence: Evidence, name: str, mechanisms: Iterable[str], ending: str = "") -> bool:
+    """Whether the network with ReLU6 was run with all of these mechanisms."""
+    return all(evidence.cells(STUDY, dataset=name, mechanism=one, backbone=RELU6 + ending) for one in mechanisms)
+
+
+def _trainings(evidence: Evidence, name: str, endings: tuple[str, ...]) -> list[str]:
+    """The trainings that speak on a data set: all, or the first where they are too few to count as seeds."""
+    made = [ending for ending in endings if _has(evidence, name, TLDP, ending)]
+    return made if len(made) >= LEAST_SEEDS else made[:1]
+
+
+def _pairs(evidence: Evidence, name: str, mechanisms: tuple[str, ...], endings: Iterable[str]) -> list[Pair]:
+    """Of each training the scores with tanh and with ReLU6, at the epsilons that both have."""
+    pairs = []
+    for ending in endings:
+        tanh, relu6 = (
+            evidence.rows(STUDY, F1, dataset=name, mechanism=mechanisms, backbone=backbone + ending, range=None)
+            for backbone in (TANH, RELU6)
+        )
+        shared = set(tanh["epsilon"]) & set(relu6["epsilon"])
+        pairs.append((tanh[tanh["epsilon"].isin(shared)], relu6[relu6["epsilon"].isin(shared)]))
+    return pairs
+
+
+def _lead(pairs: list[Pair]) -> Estimate:
+    """The mean with tanh minus that with ReLU6; each of several trainings is one value."""
+    tanh, relu6 = ([per_seed(rows) for rows in side] for side in zip(*pairs, strict=True))
+    if len(pairs) == 1:
+        return minus(tanh[0], relu6[0])
+    return minus(estimate([score.mean for score in tanh]), estimate([score.mean for score in relu6]))
+
+
+def _lead_at_least(pairs: list[Pair]) -> float:
+    """The lead at the smallest epsilon."""
+    least = ((tanh["epsilon"].min(), tanh, relu6) for tanh, relu6 in pairs)
+    return _lead([(tanh[tanh["epsilon"] == at], relu6[relu6["epsilon"] == at]) for at, tanh, relu6 in least]).mean
+
+
+def _by_epsilon(pairs: list[Pair]) -> str:
+    tanh, relu6 = (pd.concat(side).groupby("epsilon")["value"].mean() for side in zip(*pairs, strict=True))
+    return ", ".join(f"{value:.2f} at {epsilon:g}" for epsilon, value in (tanh - relu6).items())
+
+
+def _reading(evidence: Evidence, how: str, runs: dict[str, list[str]]) -> tuple[Statement, list[str], dict[str, float]]:
+    """Of one reading, by the trainings on each data set: the statement, what is told, and the numbers in that."""
+    several = all(len(made) > 1 for made in runs.values())
+    said = f"{how}, each training a seed" if several else how
+    pairs = {name: _pairs(evidence, name, TLDP, made) for name, made in runs.items()}
+    parts = [
+        Between(
+            f"{LEAD.format(name)}, {said}, by TLDP's releases {EVERYWHERE}",
+            _lead(pairs[name]),
+            low=0,
+            weak=shortfall(evidence.cells(STUDY, dataset=name, mechanism=NO_PRIVACY, backbone=RELU6 + made[0])),
+            dataset=name,
+        )
+        for name, made in runs.items()
+    ]
+    told = [f"{how}, by epsilon: {'; '.join(f'{_by_epsilon(both)} on {name}' for name, both in pairs.items())}"]
+    numbers = {}
+    for name, mechanism in product(runs, TLDP):
+        least = _lead_at_least(_pairs(evidence, name, (mechanism,), runs[name]))
+        told.append(f"{how}, {LEAST}: {mechanism} {least:.2f} on {name}")
+        numbers[f"{how}, {LEAST}: {mechanism} on {name}"] = least
+    one = not several and WEIGHTS[how] == TRAININGS
+    return weakly(AllOf(parts), ONE_TRAINING if one else ""), told, numbers
 
 
 @claim(
@@ -62,92 +132,35 @@ def tanh_helps(evidence: Evidence) -> Finding:
     only one reading was run, that one refutes nothing. Of networks that were trained again, each training is one
     value; with fewer than three of each network the seeds of the first speak, and refute nothing.
     """
-
-    def run_with(name: str, mechanisms: Iterable[str], ending: str = "") -> bool:
-        return all(evidence.cells(STUDY, dataset=name, mechanism=one, backbone=RELU6 + ending) for one in mechanisms)
-
-    def trainings(name: str, endings: tuple[str, ...]) -> list[str]:
-        made = [ending for ending in endings if run_with(name, TLDP, ending)]
-        return made if len(made) >= LEAST_SEEDS else made[:1]
-
-    clean = [name for name in IMAGES if run_with(name, [NO_PRIVACY])]
-    noisy = [name for name in clean if run_with(name, TLDP)]
+    clean = [name for name in IMAGES if _has(evidence, name, [NO_PRIVACY])]
+    noisy = [name for name in clean if _has(evidence, name, TLDP)]
     if not clean:
         raise NotRun(f"needs {STUDY} on features of {RELU6}, the network with ReLU6, beside {TANH}")
-
-    def both(name: str, mechanisms: tuple[str, ...], ending: str) -> list[pd.DataFrame]:
-        """The scores with tanh and with ReLU6, at the epsilons that both have."""
-        found = [
-            evidence.rows(STUDY, F1, dataset=name, mechanism=mechanisms, backbone=backbone + ending, range=None)
-            for backbone in (TANH, RELU6)
-        ]
-        shared = set(found[0]["epsilon"]) & set(found[1]["epsilon"])
-        return [rows[rows["epsilon"].isin(shared)] for rows in found]
-
-    def gap(name: str, mechanisms: tuple[str, ...], endings: list[str], where: str = EVERYWHERE) -> Estimate:
-        pairs = [
-            [
-                per_seed(rows if where == EVERYWHERE else rows[rows["epsilon"] == rows["epsilon"].min()])
-                for rows in both(name, mechanisms, ending)
-            ]
-            for ending in endings
-        ]
-        first, second = (
-            side[0] if len(pairs) == 1 else estimate([score.mean for score in side])
-            for side in zip(*pairs, strict=True)
-        )
-        return minus(first, second)
-
-    def by_epsilon(name: str, endings: list[str]) -> str:
-        sides = (pd.concat(rows) for rows in zip(*(both(name, TLDP, ending) for ending in endings), strict=True))
-        first, second = (rows.groupby("epsilon")["value"].mean() for rows in sides)
-        return ", ".join(f"{value:.2f} at {epsilon:g}" for epsilon, value in (first - second).items()) + f" on {name}"
-
-    text = "F1 with tanh minus with ReLU6 on {}"
-    unperturbed = [
-        Between(
-            f"{text.format(name)}, unperturbed",
-            gap(name, (NO_PRIVACY,), [""]),
+    unperturbed = {
+        name: Between(
+            f"{LEAD.format(name)}, unperturbed",
+            _lead(_pairs(evidence, name, (NO_PRIVACY,), [""])),
             low=0,
             weak=Shortfall((name, UNPERTURBED)),
             dataset=name,
         )
         for name in clean
-    ]
+    }
     if not noisy:
-        return finding(AllOf(unperturbed), condition=not_run(IMAGES, clean))
+        return finding(AllOf(list(unperturbed.values())), condition=not_run(IMAGES, clean))
     readings: dict[str, Statement] = {}
-    told = []
+    told = [f"without noise {', '.join(f'{part.value.mean:.2f} on {name}' for name, part in unperturbed.items())}"]
     numbers: dict[str, float] = {}
     for how, endings in WEIGHTS.items():
-        runs = {name: made for name in noisy if (made := trainings(name, endings))}
-        several = all(len(made) > 1 for made in runs.values())
-        said = f"{how}, each training a seed" if several else how
-        parts = [
-            Between(
-                f"{text.format(name)}, {said}, by TLDP's releases {EVERYWHERE}",
-                gap(name, TLDP, made),
-                low=0,
-                weak=shortfall(evidence.cells(STUDY, dataset=name, mechanism=NO_PRIVACY, backbone=RELU6 + made[0])),
-                dataset=name,
-            )
-            for name, made in runs.items()
-        ]
-        if runs:
-            readings[how] = weakly(AllOf(parts), "" if several or endings == ("",) else ONE_TRAINING)
-            told.append(f"{how}, by epsilon: {'; '.join(by_epsilon(name, made) for name, made in runs.items())}")
-            for name, mechanism in product(runs, TLDP):
-                least = gap(name, (mechanism,), runs[name], LEAST).mean
-                told.append(f"{how}, {LEAST}: {mechanism} {least:.2f} on {name}")
-                numbers[f"{how}, {LEAST}: {mechanism} on {name}"] = least
+        if runs := {name: made for name in noisy if (made := _trainings(evidence, name, endings))}:
+            readings[how], texts, found = _reading(evidence, how, runs)
+            told, numbers = told + texts, numbers | found
     if len(readings) < len(WEIGHTS):
         readings = {reading: weakly(statement, ONE_READING) for reading, statement in readings.items()}
     statement, holding = best_of(readings)
-    gaps = [f"{part.value.mean:.2f} on {name}" for part, name in zip(unperturbed, clean, strict=True)]
     only = f"with {holding[0]} alone" if len(holding) == 1 else ""
-    observed = joined([f"without noise {', '.join(gaps)}", *told])
     condition = joined([only, not_run(IMAGES, noisy)])
-    return finding(statement, observed, condition=condition, numbers=named(numbers))
+    return finding(statement, joined(told), condition=condition, numbers=named(numbers))
 
 
 def _kept_symmetric(epsilon: float) -> float:
