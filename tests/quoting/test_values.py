@@ -133,3 +133,12 @@ def test_what_is_said_to_be_no_less_is_attained_and_below_the_guarantee() -> Non
         assert curve.forward(lower) == pytest.approx(1e-5, rel=1e-6)  # of two models at opposite ends of all ranges
         assert lower <= curve.epsilon(1e-5) * (1 + 1e-9)
     assert lower < curve.epsilon(1e-5) - 1.0  # where the guarantee is an upper bound, it is no lower one
+
+
+def test_no_check_and_no_page_reads_a_sentence() -> None:
+    """Numbers come from `Finding.numbers`: what finds them in words is no longer valid once a word changes."""
+    code = Path(__file__).parents[2] / "src" / "tensorldp_papers"
+    parts = [code / name for name in ("claims", "kept", "quoting", "report")]
+    parts += [*code.glob("papers/*/claims")]
+    readers = {path.name for part in parts for path in part.rglob("*.py") if "\nimport re\n" in path.read_text()}
+    assert readers <= {"report.py"}  # which reads the sizes of drawings

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -147,7 +146,8 @@ def written(number: float, form: str) -> str:
     """A number as the pages write it: 1e+07 is 1e7, infinity ∞."""
     if math.isinf(number):
         return "∞"
-    return re.sub(r"e([+-])0*", lambda sign: "e" + sign[1].strip("+"), format(number, form))
+    digits, _, power = format(number, form).partition("e")
+    return f"{digits}e{int(power)}" if power else digits
 
 
 class Quotes:
