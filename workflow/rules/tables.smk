@@ -43,17 +43,13 @@ rule collect:
     shell: "stage join --folders {params.folders} --out {output} > {log} 2>&1"
 
 
-def computed_tables():
-    """The tables that functions of rooms compute, by name, each with its room: those of the run's papers, or of all runs."""
-    return {
-        name: (room, table)
-        for room in rooms()
-        for name, table in room.tables.items()
-        if table.function and (table.always or (PLAN.studies.keys() & ({table.reads} if table.reads else room.studies)))
-    }
-
-
-COMPUTED = computed_tables()
+# Those that functions of rooms compute, by name, each with its room: of the papers of this run, or of all runs.
+COMPUTED = {
+    name: (room, table)
+    for room in rooms()
+    for name, table in room.tables.items()
+    if table.function and (table.always or (PLAN.studies.keys() & ({table.reads} if table.reads else room.studies)))
+}
 TABLES = [
     *(f"results/tables/{name}.csv" for name in COMPUTED),
     *(f"results/tables/{table}.csv" for study in PLAN.studies.values() for table in study.tables),
