@@ -117,14 +117,14 @@ class Card:
         same = _at_same_guarantee(self.scores, own, "privunit")
         at_label = [score for score in self.scores if (score.dataset, score.released) == (own.dataset, FEATURES)]
         shown = same is not None and same.mechanism != self.key
-        parts = [f"{_reaches(same, 'is at chance')} with the same guarantee"] if shown and same else []
-        parts += [
-            f"{_reaches(score, 'is at chance')} with an ε of {score.true:.3g} on public features" for score in at_label
-        ]
-        text = " and ".join(parts)
-        if all(part.startswith("reaches") for part in parts):
-            text = text.replace("and reaches", "and")
-        return f"There PrivUnit {text}." if parts else ""
+        parts = [(same, "with the same guarantee")] if shown and same else []
+        parts += [(score, f"with an ε of {score.true:.3g} on public features") for score in at_label]
+        if not parts:
+            return ""
+        if any(_is_at_chance(score) for score, _ in parts):
+            said = [f"{_reaches(score, 'is at chance')} {how}" for score, how in parts]
+            return f"There PrivUnit {' and '.join(said)}."
+        return f"There PrivUnit reaches {' and '.join(f'{one.mean:.2f} {how}' for one, how in parts)}."
 
     def _own_score(self) -> Score | None:
         own = [
@@ -156,7 +156,11 @@ def _point(score: Score) -> Point:
 
 
 def _reaches(score: Score, otherwise: str) -> str:
-    return otherwise if score.mean <= at_chance(STUDY, score.dataset) else f"reaches {score.mean:.2f}"
+    return otherwise if _is_at_chance(score) else f"reaches {score.mean:.2f}"
+
+
+def _is_at_chance(score: Score) -> bool:
+    return score.mean <= at_chance(STUDY, score.dataset)
 
 
 def _known(value: Any) -> Any:
