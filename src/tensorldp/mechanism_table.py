@@ -98,5 +98,5 @@ NO_PRIVACY = "none"  # the mechanism that releases the record itself, with epsil
 
 
 def version_of(name: str) -> int:
-    """Return the version of a mechanism's numbers; one from outside may state its own as the class's `version`."""
+    """Returns the version of a mechanism's numbers; one from outside may state its own as the class's `version`."""
     return TABLE[name].version if name in TABLE else int(getattr(MECHANISMS.get(name), "version", 1))
