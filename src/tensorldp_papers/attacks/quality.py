@@ -13,7 +13,7 @@ WINDOW = 7
 
 
 def image_scores(found: Tensor, truth: Tensor) -> dict[str, float]:
-    """rmse, psnr (dB) and ssim, means over images in [0, 1] of shape (batch, height, width) or (..., channels)."""
+    """Computes rmse, psnr (dB) and ssim, means over images in [0, 1], (batch, height, width) or (..., channels)."""
     from skimage.metrics import peak_signal_noise_ratio, structural_similarity
 
     if min(found.shape[1:3]) < WINDOW:
@@ -31,5 +31,5 @@ def image_scores(found: Tensor, truth: Tensor) -> dict[str, float]:
 
 
 def nearest(found: Tensor, candidates: Tensor) -> Tensor:
-    """For each reconstruction the index of the nearest candidate in l2, shape (batch,)."""
+    """Returns for each reconstruction the index of the nearest candidate in l2, shape (batch,)."""
     return torch.cdist(found.flatten(1).double(), candidates.flatten(1).double()).argmin(dim=1)

@@ -52,7 +52,7 @@ class Card:
     seconds: float
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, without pictures."""
+        """Returns plain values for JSON, without pictures."""
         return {
             "sentence": self.sentence,
             "remark": self.remark,
@@ -70,7 +70,7 @@ class Card:
 
     @property
     def sentence(self) -> str:
-        """What a record gets, whether that stands, and what it buys; never more than was found."""
+        """Returns what a record gets, whether that stands, and what it buys; never more than was found."""
         parts = [self._promise(), *filter(None, [self._test(), self._purchase()])]
         return (
             f"{', '.join(parts[:-1])} and {parts[-1]}."
@@ -94,7 +94,7 @@ class Card:
         return f"{at} guarantees {image.record} an ε of {bound}{short_number(image.true)}{delta}{per}"
 
     def _promised(self) -> Line:
-        """What the sentence's task releases, else the first image that has a guarantee."""
+        """Returns what the sentence's task releases, else the first image that has a guarantee."""
         task = self._own_score()
         wanted = None if task is None else RECORDS.get(task.dataset)
         named = (line for line in self.lines if line.record == wanted and not line.why)
@@ -110,7 +110,7 @@ class Card:
 
     @property
     def remark(self) -> str:
-        """What PrivUnit reaches with the same guarantee, and with the epsilon on the label; empty without tasks."""
+        """Returns what PrivUnit reaches at the same guarantee and at the label's epsilon; empty without tasks."""
         own = self._own_score()
         if own is None:
             return ""
@@ -160,12 +160,12 @@ def _reaches(score: Score, otherwise: str) -> str:
 
 
 def _known(value: Any) -> Any:
-    """None for a number that could not be had."""
+    """Returns None for a number that could not be had."""
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _at_same_guarantee(scores: Sequence[Score], own: Score, mechanism: str) -> Score | None:
-    """A mechanism's score on the same images whose guarantee is that of `own`, within `SAME` of it."""
+    """Returns a mechanism's score on the same images whose guarantee is that of `own`, within `SAME` of it."""
     for score in scores:
         same = (score.mechanism, score.dataset, score.released) == (mechanism, own.dataset, IMAGES)
         if same and abs(score.true - own.true) <= SAME * own.true:

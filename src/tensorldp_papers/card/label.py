@@ -45,16 +45,16 @@ class Line:
 
     @property
     def true(self) -> float:
-        """The pure epsilon, or where there is none that at `DELTA`."""
+        """Returns the pure epsilon, or where there is none that at `DELTA`."""
         return self.pure if math.isfinite(self.pure) else self.loose
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Returns plain values for JSON."""
         return asdict(self)
 
 
 def label(build: Callable[[Domain], Mechanism], domain: Domain) -> list[Line]:
-    """A line for the given domain, and one for the domain of each of `IMAGES`.
+    """Computes a line for the given domain, and one for the domain of each of `IMAGES`.
 
     Args:
         build: makes the mechanism on a domain.

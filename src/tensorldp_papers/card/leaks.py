@@ -33,7 +33,7 @@ class Leak:
 
 
 def leak(build: Callable[[Box], Mechanism]) -> Leak:
-    """The share of scikit-learn's digits that are named among `PEOPLE` of them by their releases.
+    """Computes the share of scikit-learn's digits that are named among `PEOPLE` of them by their releases.
 
     Raises:
         InputError: if the mechanism cannot be made on 8 x 8 pixels.

@@ -43,12 +43,12 @@ Interval = Annotated[list[float], BeforeValidator(_interval), Field(min_length=2
 
 
 def _ranges(value: object) -> object:
-    """One interval, or one for each column by its name."""
+    """Reads one interval, or one for each column by its name."""
     return {str(key): _interval(own) for key, own in value.items()} if isinstance(value, dict) else _interval(value)
 
 
 def _text(value: object) -> object:
-    """A column whose name is a number comes as a number from YAML."""
+    """Returns the name of a column as text: one that is a number comes as a number from YAML."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
@@ -95,7 +95,7 @@ class OwnDataset(BaseModel):
 
 
 def origin(ends: list[float], key: str) -> float:
-    """Where elements are counted from, 0 or the lower end of their range, so that float32 resolves the range."""
+    """Returns where elements count from, 0 or the lower end of their range, so that float32 resolves the range."""
     low, high = ends
     for zero in (0.0, low):
         if float32_resolves(low - zero, high - zero):
@@ -106,7 +106,7 @@ def origin(ends: list[float], key: str) -> float:
 
 
 def check_own(own: Mapping[str, OwnDataset], known: Iterable[str]) -> None:
-    """Find the mistakes that show without reading a file.
+    """Finds the mistakes that show without reading a file.
 
     Args:
         own: the entries of config.yaml by name.
@@ -163,7 +163,7 @@ def _exists(path: Path) -> bool:
 
 
 def _check_names(path: Path, where: str) -> None:
-    """Refuse names that Snakemake cannot write down, or takes for patterns."""
+    """Refuses names that Snakemake cannot write down, or takes for patterns."""
     for file in (path, *path.glob("*"), *path.glob("*/*")):
         name = str(file)
         try:

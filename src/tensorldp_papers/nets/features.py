@@ -44,7 +44,7 @@ class Extractor:
     device: torch.device
 
     def features(self, records: Records, workers: int = 1) -> Tensor:
-        """float32 features of all records, (records, *shape), in `feature_range`.
+        """Computes float32 features of all records, (records, *shape), in `feature_range`.
 
         `workers` threads share the records on a CPU, each on batches of its own: the features do not depend on it.
         """
@@ -63,7 +63,7 @@ class Extractor:
 
 
 def feature_extractor(backbone: str, records: Records, device: torch.device, weights: Path | None = None) -> Extractor:
-    """The extractor of a name for records like these.
+    """Returns the extractor of a name for records like these.
 
     `tanh_cnn` is seeded and untrained. `mobilenet_v2_tanh` is MobileNetV2 with every ReLU6 replaced by tanh, no
     fine-tuning, in evaluation mode (TLDP 5.2.2); `mobilenet_v2` has its ReLU6, as it was trained. The ImageNet weights
@@ -131,7 +131,7 @@ def _train_body(
 
 
 def _scaled(x: Tensor, records: Records, imagenet: bool = False) -> Tensor:
-    """Inputs of a network: text as it is, images in [-1, 1] by their public range or as ImageNet's."""
+    """Scales the inputs of a network: text as it is, images in [-1, 1] by their public range or as ImageNet's."""
     found = model_inputs(x, records.kind)
     if records.kind == "text":
         return found

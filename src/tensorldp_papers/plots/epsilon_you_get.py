@@ -27,7 +27,7 @@ UNPROVED = "◇ ≤ "  # as its dot, which is a hollow diamond
 
 
 def epsilons(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the picture that a table has numbers for, on MNIST, or else on the first data set of each.
+    """Returns the rows of the picture that a table has numbers for, on MNIST, or else on the first data set of each.
 
     Of several settings the one with the best accuracy counts. Where all that is printed is guaranteed with delta 0,
     the pure epsilon is taken, otherwise that at `DELTA`.
@@ -89,7 +89,7 @@ def epsilons(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def _is_proved(mechanism: str, row: pd.Series) -> bool:
-    """Whether an upper bound is proved: PDPM's for many elements is where `PdpmCurve.holds` finds it to hold."""
+    """Returns whether an upper bound is proved: PDPM's for many elements where `PdpmCurve.holds` finds it to hold."""
     if mechanism != "pdpm":
         return True
     nominal, pure, epsilon, delta = (
@@ -103,7 +103,7 @@ def _is_proved(mechanism: str, row: pd.Series) -> bool:
 
 
 def draw_epsilons(table: pd.DataFrame) -> Figure:
-    """A row for each mechanism: open dot printed, arrow to the filled dot guaranteed, accuracy at the right.
+    """Draws a row for each mechanism: open dot printed, arrow to the filled dot guaranteed, accuracy at the right.
 
     Args:
         table: of `epsilons`.
@@ -132,7 +132,7 @@ def draw_epsilons(table: pd.DataFrame) -> Figure:
 
 
 def _right_end(width: float, table: pd.DataFrame, values: list[float]) -> float:
-    """How far an axis of a width in inches goes, so that every number has room at the right of its dot."""
+    """Computes how far an axis of a width in inches goes, so that every number has room at the right of its dot."""
     low, ends = math.log(min(values)), [math.log(max(values))]
     for row in table.to_dict("records"):
         room = (text_width(_said(row), _size(), bold=True) + 14) / 72
@@ -149,13 +149,13 @@ def _is_same(row: Any) -> bool:
 
 
 def _said(row: Any) -> str:
-    """What stands beside the dot of what is guaranteed."""
+    """Returns what stands beside the dot of what is guaranteed."""
     bound = "" if row["exact"] else "≤ " if row["proved"] else UNPROVED
     return "as printed" if _is_same(row) else bound + whole_number(row["guaranteed"])
 
 
 def _end() -> float:
-    """Where the column of accuracies ends, in widths of the panel."""
+    """Returns where the column of accuracies ends, in widths of the panel."""
     return 1.0 if narrow() else 1.09
 
 
@@ -185,7 +185,7 @@ def _draw_row(ax: Axes, i: int, row: dict[str, Any]) -> None:
 
 
 def _answer(table: pd.DataFrame) -> str:
-    """The title: whether any guarantee is weaker than what is printed."""
+    """Returns the title: whether any guarantee is weaker than what is printed."""
     weaker = table[table["guaranteed"] > SAME * table["printed"]]
     if len(weaker):
         return "The ε on the label is not the ε you get"
@@ -212,7 +212,7 @@ def _note(table: pd.DataFrame) -> str:
 
 
 def sentence(table: pd.DataFrame) -> str:
-    """The picture in words, for those who cannot see it."""
+    """Describes the picture in words, for those who cannot see it."""
     rows = table[["name", "printed", "guaranteed", "accuracy"]].itertuples(index=False, name=None)
     return "; ".join(
         f"{name}: printed {short_number(printed)}, guaranteed {short_number(guaranteed)}, accuracy {accuracy:.0%}"

@@ -32,16 +32,16 @@ class Finding:
 
     @property
     def text(self) -> str:
-        """The whole sentence."""
+        """Returns the whole sentence."""
         return f"{self.before}{self.number}{self.after}"
 
 
 def epsilon_words(epsilon: float) -> str:
-    """A printed epsilon in a sentence."""
+    """Returns a printed epsilon in a sentence."""
     return "one" if epsilon == 1.0 else short_number(epsilon)
 
 
 def first_dataset(rows: pd.DataFrame) -> str:
-    """The data set that a sentence is about: MNIST, or the first one."""
+    """Returns the data set that a sentence is about: MNIST, or the first one."""
     names = in_order(rows["dataset"])
     return "mnist" if "mnist" in names else names[0]

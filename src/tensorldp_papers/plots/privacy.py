@@ -30,7 +30,7 @@ LEAST = 0.01  # epsilon that is drawn
 def profile_table(
     mechanisms: Sequence[str] = PROFILED, nominal: Sequence[float] = NOMINAL, points: int = 60
 ) -> pd.DataFrame:
-    """delta(epsilon) of one release, for each mechanism and nominal epsilon: mechanism, nominal, epsilon, delta."""
+    """Computes delta(epsilon) of a release by mechanism and nominal: mechanism, nominal, epsilon, delta."""
     rows = []
     for name in mechanisms:
         for epsilon in nominal:
@@ -43,7 +43,7 @@ def profile_table(
 
 
 def audit_points() -> pd.DataFrame:
-    """Audits of the same releases as `profile_table`, at delta 0 and 1e-5: mechanism, nominal, epsilon_lower, delta."""
+    """Audits the same releases as `profile_table`, at delta 0 and 1e-5: mechanism, nominal, epsilon_lower, delta."""
     rows = [
         {"mechanism": name, "nominal": epsilon, "epsilon_lower": audit.epsilon_lower, "delta": audit.delta}
         for name in PROFILED
@@ -56,7 +56,7 @@ def audit_points() -> pd.DataFrame:
 
 
 def draw_profiles(table: pd.DataFrame, audits: pd.DataFrame) -> Figure:
-    """delta against epsilon, a few mechanisms in each panel, with the audits' lower bounds as triangles.
+    """Draws delta against epsilon, a few mechanisms in each panel, with the audits' lower bounds as triangles.
 
     Args:
         table: of `profile_table`.
@@ -94,7 +94,7 @@ def draw_profiles(table: pd.DataFrame, audits: pd.DataFrame) -> Figure:
 
 
 def _by_promise(table: pd.DataFrame) -> tuple[list[str], list[str]]:
-    """Mechanisms whose nominal epsilon holds at delta 1e-5, and the others; those of `PROFILED` first, in its order."""
+    """Returns mechanisms whose nominal epsilon holds at delta 1e-5, and the others; `PROFILED` first, in order."""
     loose = table[table["epsilon"] > 1.01 * table["nominal"]]
     over = set(loose[loose["delta"] > REPORT_DELTA]["mechanism"])
     names = sorted(set(table["mechanism"]), key=lambda n: PROFILED.index(n) if n in PROFILED else len(PROFILED))
@@ -102,7 +102,7 @@ def _by_promise(table: pd.DataFrame) -> tuple[list[str], list[str]]:
 
 
 def _beyond(table: pd.DataFrame, audits: pd.DataFrame) -> str:
-    """The title: whose nominal epsilon audits at delta 1e-5 exceed, and whether one contradicts a profile."""
+    """Returns the title: whose nominal epsilon audits at delta 1e-5 exceed, and whether one contradicts a profile."""
     loose = audits[audits["delta"] >= REPORT_DELTA]
     against = {row["mechanism"] for row in loose.to_dict("records") if _contradicts(table, row)}
     if against:
@@ -118,7 +118,7 @@ def _names(mechanisms: set[str]) -> str:
 
 
 def _contradicts(table: pd.DataFrame, audit: Mapping[Any, Any]) -> bool:
-    """Whether the audit's lower bound on epsilon is where its own profile has a smaller delta."""
+    """Returns whether the audit's lower bound on epsilon is where its own profile has a smaller delta."""
     own = table[(table["mechanism"] == audit["mechanism"]) & (table["nominal"] == audit["nominal"])]
     own = own.sort_values("epsilon")
     return len(own) > 0 and float(np.interp(audit["epsilon_lower"], own["epsilon"], own["delta"])) < audit["delta"]

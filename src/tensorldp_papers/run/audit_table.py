@@ -39,7 +39,7 @@ COLUMNS = [
 
 
 def audit_accuracy(metrics: dict[str, Any]) -> list[dict[str, Any]]:
-    """Black-box audits: accuracy on released test records certifies epsilon, one row per seed.
+    """Audits black boxes: accuracy on released test records certifies epsilon, one row per seed.
 
     It is the epsilon at which no classifier exceeds the accuracy for these shares of the classes.
     """
@@ -68,7 +68,7 @@ def audit_accuracy(metrics: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def audits_table(cells: Sequence[tuple[dict[str, Any], dict[str, Any], list[dict[str, Any]]]]) -> pd.DataFrame:
-    """One row per audit, beside the guarantee that it may falsify.
+    """Tabulates the audits, one row each, beside the guarantee that it may falsify.
 
     Args:
         cells: for each cell its scores, its guarantee and its audits, none without a mechanism to audit.
@@ -107,7 +107,7 @@ NOTHING_LOST = (
 
 
 def standing_table(cells: Cells, checks: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
-    """One row a cell: whether an audit or a check has tried its guarantee, and what refutes it if one did.
+    """Tabulates by cell whether an audit or a check has tried its guarantee, and what refutes it if one did.
 
     Args:
         cells: for each cell its scores, its guarantee and its audits, none without a mechanism.
@@ -143,12 +143,12 @@ def _standing(
 
 
 def refutations(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows whose guarantee is refuted."""
+    """Returns the rows whose guarantee is refuted."""
     return table[table["standing"] == REFUTED]
 
 
 def stop_if_refuted(standing: Path, page: Path) -> None:
-    """End what rests on guarantees if one is refuted; a page that says so replaces the report.
+    """Ends what rests on guarantees if one is refuted; a page that says so replaces the report.
 
     Args:
         standing: the table of `standing_table`, as CSV.

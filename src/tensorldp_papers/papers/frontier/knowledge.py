@@ -40,13 +40,13 @@ class Public:
 
     @property
     def letters(self) -> Projection | None:
-        """The projection fitted on letters, where the representation has them."""
+        """Returns the projection fitted on letters, where the representation has them."""
         if "directions" not in self.arrays:
             return None
         return Projection(self.arrays["centre"], self.arrays["directions"], self.arrays["scales"])
 
     def tasks(self, letters: Projection | None) -> list[PublicTask]:
-        """The public tasks that choose the dimension; without letters each has its own principal directions."""
+        """Returns the public tasks that choose the dimension; without letters each has its own principal directions."""
         x, y = self.arrays["task_x"], self.arrays["task_y"]
         found = []
         for task in range(int(y.max()) // 10 + 1):
@@ -60,13 +60,13 @@ class Public:
 
 @lru_cache(maxsize=2)
 def read_public(data: Path) -> Public:
-    """The public records beside a represented data set."""
+    """Reads the public records beside a represented data set."""
     arrays, _ = read_prepared(data / "public.safetensors")
     return Public({name: torch.from_numpy(array) for name, array in arrays.items()})
 
 
 def labels_of(data: Path, split: str) -> tuple[Tensor, int]:
-    """The labels of a split and the number of classes, without its features."""
+    """Reads the labels of a split and the number of classes, without its features."""
     path = data / f"{split}.safetensors"
     try:
         with safe_open(path, framework="pt") as file:
@@ -76,7 +76,7 @@ def labels_of(data: Path, split: str) -> tuple[Tensor, int]:
 
 
 def private_count(cell: FrontierCell, records: int) -> tuple[int, int]:
-    """How many of a split's training records are private, and how many are public without labels."""
+    """Counts the private records among a split's training records, and the public ones without labels."""
     public = 0 if cell.factors.backbone == "strokes" else cell.training.public_records
     if cell.factors.backbone == "words" and public < PUBLIC_TEXTS:
         raise InputError(f"words is fitted on {PUBLIC_TEXTS} texts: public_records must be as many, got {public}")
@@ -90,7 +90,7 @@ def private_count(cell: FrontierCell, records: int) -> tuple[int, int]:
 
 
 def mechanism_of(cell: FrontierCell, size: int) -> Mechanism:
-    """The cell's mechanism on the unit ball of R^size, with the cell's epsilon as its true one.
+    """Makes the cell's mechanism on the unit ball of R^size, with the cell's epsilon as its true one.
 
     Where clients upload more than once, an equal share of it: pure guarantees add up.
     """
@@ -106,17 +106,17 @@ def mechanism_of(cell: FrontierCell, size: int) -> Mechanism:
 
 
 def as_released(mechanism: Mechanism, rows: Tensor) -> Tensor:
-    """What releases of the rows are on average: the rows themselves, except for LATENT, which is biased."""
+    """Returns what releases of the rows are on average: the rows themselves, except for LATENT, which is biased."""
     return mechanism.expected_release(rows) if isinstance(mechanism, Latent) else rows
 
 
 def answer_mechanism(cell: FrontierCell, classes: int) -> Mechanism:
-    """The cell's mechanism on one of `classes` answers."""
+    """Makes the cell's mechanism on one of `classes` answers."""
     return make(cell.mechanism, epsilon=cell.nominal_epsilon, domain=Box(0, classes - 1, (1,)), delta=cell.delta)
 
 
 def squared_error(cell: FrontierCell, size: int) -> float:
-    """The expected squared error of one release; for a mechanism without a closed form, that of PrivUnitG.
+    """Computes the expected squared error of one release; for a mechanism without a closed form, that of PrivUnitG.
 
     LATENT shrinks what it releases, so its error is that of a release scaled to the length of the record.
     """
@@ -161,7 +161,7 @@ def _plan(data: Path, key: str, cell: FrontierCell) -> Plan:
 
 
 def plan_of(cell: FrontierCell, data: Path) -> Plan:
-    """The cell's dimension, exponent and ridge: chosen by only public records and the mechanism's error.
+    """Chooses the cell's dimension, exponent and ridge: by only public records and the mechanism's error.
 
     Of the private records it reads their number, and of the data set the number of its classes.
     """
@@ -185,7 +185,7 @@ class Material:
 
 @lru_cache(maxsize=1)
 def material(data: Path, backbone: str, public: int, limit: int | None) -> Material:
-    """The records of a represented data set; the last `public` training records are the unlabelled ones."""
+    """Reads the records of a represented data set; the last `public` training records are the unlabelled ones."""
     train, test = (read_records(data / f"{split}.safetensors") for split in ("train", "test"))
     x = train.x.float()
     private, unlabelled = x[: len(x) - public][:limit], x[len(x) - public :]

@@ -41,12 +41,12 @@ def _attacked(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def picture_datasets(metrics: pd.DataFrame) -> list[str]:
-    """The data sets whose pictures are shown: all with attacked releases."""
+    """Returns the data sets whose pictures are shown: all with attacked releases."""
     return sorted(_attacked(metrics)["dataset"].astype(str).unique())
 
 
 def columns_of(metrics: pd.DataFrame, dataset: str) -> pd.DataFrame:
-    """The columns of a data set's grid: TLDP-L's cells (TLDP-G's if there are none), with the true epsilon `target`.
+    """Returns the columns of a data set's grid: TLDP-L's cells, else TLDP-G's, with the true epsilon `target`.
 
     The target is the guarantee at delta 1e-5. Where atoms heavier than delta leave none, it is the pure epsilon
     without the atoms, so that the other mechanisms have a column.
@@ -62,7 +62,7 @@ def columns_of(metrics: pd.DataFrame, dataset: str) -> pd.DataFrame:
 
 
 def likelihood_cells(metrics: pd.DataFrame, dataset: str, axis: str) -> pd.DataFrame:
-    """A data set's cells to show: mechanism, epsilon, guarantee, and the column of the grid.
+    """Returns a data set's cells to show: mechanism, epsilon, guarantee, and the column of the grid.
 
     `value` is the share of victims named, a mean over `seeds`, from the `low`est to the `high`est.
 
@@ -93,12 +93,12 @@ def _place(value: float, columns: Iterable[float]) -> int:
 
 
 def picture_key(dataset: str, kind: str, cell: Mapping[Any, Any]) -> str:
-    """The name of a cell's picture among the stored arrays."""
+    """Returns the name of a cell's picture among the stored arrays."""
     return f"{dataset}/{kind}/{cell['mechanism']}/{cell['epsilon']:.12g}"
 
 
 def pictures(metrics: pd.DataFrame, folder: Path) -> dict[str, NDArray[Any]]:
-    """One victim of each data set in every cell of both axes, (height, width) or (height, width, 3), bytes.
+    """Draws one victim of each data set in every cell of both axes, (height, width) or (height, width, 3), bytes.
 
     Originals and reconstructions cover the range of the data, releases their own.
 

@@ -41,7 +41,7 @@ class Attacks(MeasureMethod[AttackTraining, AttackFactors]):
         return read_records(data / f"{split}.safetensors")
 
     def _mechanism(self, cell: AttackCell, data: Path | None) -> Mechanism:
-        """What one victim's release goes through."""
+        """Makes the mechanism that one victim's release goes through."""
         attack = cell.factors.attack
         if attack in ON_RELEASES:
             return mechanism_on(cell, self._records(data, "test").box())
@@ -70,7 +70,7 @@ class Attacks(MeasureMethod[AttackTraining, AttackFactors]):
         return describe(mechanism.curve(), mechanism.unit, notes)
 
     def audited(self, cell: AttackCell, data: Path | None) -> Audited:
-        """The release's mechanism; on 64 elements for gradients, as otherwise too few samples fit."""
+        """Returns the release's mechanism; on 64 elements for gradients, as otherwise too few samples fit."""
         attack = cell.factors.attack
         if not cell.private or attack == "membership":  # whose releases are those of `likelihood`
             return None, ""

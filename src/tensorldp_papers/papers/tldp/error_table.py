@@ -38,7 +38,7 @@ def _expected_norm(phi: Callable[[float], float], size: int, rms: float) -> floa
 
 
 def laplace_norm(scale: float, size: int, atom: float = 0.0) -> float:
-    """E ||Z||_2 of `size` coordinates, each 0 with probability `atom` and Lap(0, scale) otherwise."""
+    """Computes E ||Z||_2 of `size` coordinates, each 0 with probability `atom` and Lap(0, scale) otherwise."""
 
     def phi(t: float) -> float:
         u = 1.0 / (2.0 * scale * math.sqrt(t))
@@ -48,7 +48,7 @@ def laplace_norm(scale: float, size: int, atom: float = 0.0) -> float:
 
 
 def gaussian_norm(sigma: float, size: int, atom: float = 0.0) -> float:
-    """E ||Z||_2 of `size` coordinates, each 0 with probability `atom` and N(0, sigma^2) otherwise."""
+    """Computes E ||Z||_2 of `size` coordinates, each 0 with probability `atom` and N(0, sigma^2) otherwise."""
     if atom == 0.0:
         return sigma * math.sqrt(2.0) * math.exp(float(gammaln((size + 1) / 2) - gammaln(size / 2)))
     return _expected_norm(
@@ -85,7 +85,7 @@ NORMS = {LAPLACE: laplace_norm, GAUSSIAN: gaussian_norm}
 
 
 def expected_norm(mechanism: Mechanism) -> float:
-    """E ||Z||_2, exact for i.i.d. noise with or without kept elements; other noise is taken as i.i.d. Gaussian."""
+    """Computes E ||Z||_2, exact for i.i.d. noise with or without kept elements, else as of i.i.d. Gaussian noise."""
     if isinstance(mechanism, AdditiveNoise):
         return NORMS[mechanism.law](mechanism.scale, mechanism.size, mechanism.retention)
     error = mechanism.squared_error()
@@ -94,7 +94,7 @@ def expected_norm(mechanism: Mechanism) -> float:
 
 
 def measured_norm(mechanism: Mechanism, draws: int, seed: int) -> tuple[float, float]:
-    """The mean of ||M(x) - x||_2 over independent draws at x = the box's centre, and its standard error."""
+    """Measures the mean of ||M(x) - x||_2 over independent draws at x = the box's centre, and its standard error."""
     box = mechanism.domain.as_box()
     x = box.constant(box.centre).expand(draws, *box.shape)
     norms = mechanism.privatize(x, generator("error table", mechanism.name, mechanism.epsilon, seed)) - x
@@ -103,7 +103,7 @@ def measured_norm(mechanism: Mechanism, draws: int, seed: int) -> tuple[float, f
 
 
 def error_table(draws: int = 400, seed: int = 0) -> pd.DataFrame:
-    """One row per setting, mechanism and epsilon.
+    """Tabulates Table 5, one row per setting, mechanism and epsilon.
 
     Columns: status (how sure the mechanism itself is), printed (Table 5), corrected (E ||Z||_2 of the mechanism as
     its own theorem defines it), measured and its standard error, printed_over_corrected, and the guarantee of the

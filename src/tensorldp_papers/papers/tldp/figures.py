@@ -27,7 +27,7 @@ LEVEL = 0.01  # of a score: no smaller difference is written
 
 
 def ceiling_table() -> pd.DataFrame:
-    """The highest accuracy of any classifier on released records of ten classes, by epsilon (pure and 1e-5)."""
+    """Tabulates the highest accuracy of any classifier on releases of ten classes, by epsilon (pure and 1e-5)."""
     grid = np.geomspace(0.05, 20.0, 200)
     return pd.DataFrame(
         {
@@ -39,7 +39,7 @@ def ceiling_table() -> pd.DataFrame:
 
 
 def draw_ceiling(table: pd.DataFrame, metrics: pd.DataFrame) -> Figure:
-    """The ceiling, what papers print at their epsilon, and our runs of TLDP at their printed and true epsilons.
+    """Draws the ceiling, what papers print at their epsilon, and our runs of TLDP at their printed and true epsilons.
 
     Args:
         table: of `ceiling_table`.
@@ -82,7 +82,7 @@ def draw_ceiling(table: pd.DataFrame, metrics: pd.DataFrame) -> Figure:
 
 
 def _claims(paper: str) -> list[tuple[float, float]]:
-    """The test scores of what a paper proposes at an epsilon, each once."""
+    """Returns the test scores of what a paper proposes at an epsilon, each once."""
     found: set[PrintedPoint] = {p for p in printed_points() if p.paper == paper and p.proposed}
     return sorted({(p.epsilon, p.value) for p in found})
 
@@ -100,7 +100,7 @@ def findings(metrics: pd.DataFrame) -> list[Finding]:
 
 
 def _label(metrics: pd.DataFrame) -> Finding | None:
-    """What TLDP's printed epsilon guarantees an image."""
+    """Returns what TLDP's printed epsilon guarantees an image."""
     rows = metrics[(metrics["study"] == STUDY) & (metrics["mechanism"] == "tldp-l")]
     rows = rows[~rows["variant"].str.contains("range=printed")]
     if rows.empty:
@@ -115,7 +115,7 @@ def _label(metrics: pd.DataFrame) -> Finding | None:
 
 
 def _level(metrics: pd.DataFrame) -> Finding | None:
-    """How far TLDP-L and the Laplace mechanism are apart at one true epsilon."""
+    """Returns how far TLDP-L and the Laplace mechanism are apart at one true epsilon."""
     rows = metrics[(metrics["study"] == STUDY) & (metrics["metric"] == "weighted_f1")]
     if rows.empty:
         return None

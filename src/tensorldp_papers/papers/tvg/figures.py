@@ -52,7 +52,7 @@ LEAST = 1e-5  # where the covariance's true axis begins
 def draw_tvg(
     metrics: pd.DataFrame, study: str, *, source: str = "", unit: str = "batch", trained: bool = False
 ) -> Figure:
-    """Two panels for each data set: scores at epsilon as printed, and the same runs at what one record is guaranteed.
+    """Draws two panels for each data set: scores at epsilon as printed, and the same runs at one record's guarantee.
 
     Args:
         metrics: the metrics table.
@@ -104,7 +104,7 @@ def draw_tvg(
 
 
 def draw_covariance(metrics: pd.DataFrame, *, source: str = "", metric: str = "rss_noisy") -> Figure:
-    """Errors of a covariance at epsilon as printed, and the same releases at what one record is guaranteed.
+    """Draws errors of a covariance at epsilon as printed, and the same releases at what one record is guaranteed.
 
     Args:
         metrics: the metrics table.
@@ -145,7 +145,7 @@ def draw_covariance(metrics: pd.DataFrame, *, source: str = "", metric: str = "r
 
 
 def draw_looseness(loose: Mapping[str, float]) -> Figure:
-    """How many times the noise of the analytic Gaussian mechanism each mechanism adds: bars, of `looseness`."""
+    """Draws how many times the noise of the analytic Gaussian mechanism each mechanism adds: bars, of `looseness`."""
     names = sorted(loose, key=lambda name: loose[name])
     figure, (ax,) = panels(1, height=2.3)
     decades(ax, [1.0, *loose.values(), 3 * max(loose.values())], "times the analytic Gaussian's noise")
@@ -175,7 +175,7 @@ def draw_looseness(loose: Mapping[str, float]) -> Figure:
 
 
 def _draw(ax: Axes, rows: pd.DataFrame, study: str, names: list[str], one: Sequence[str] = ()) -> None:
-    """Each mechanism's line with its name; those that are one line as marks, with one name for all."""
+    """Draws each mechanism's line with its name; those that are one line as marks, with one name for all."""
     together = " = ".join(dict.fromkeys(look(name).label.split(",")[0] for name in one))
     for name in names:
         text = TEXTS.get((study, name)) if name not in one else together if name == one[0] else "_"
@@ -184,13 +184,13 @@ def _draw(ax: Axes, rows: pd.DataFrame, study: str, names: list[str], one: Seque
 
 
 def _with_clean(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The metrics, with clean accuracies without privacy as those on perturbed records as well."""
+    """Returns the metrics, with clean accuracies without privacy as those on perturbed records as well."""
     clean = metrics[(metrics["mechanism"] == NO_PRIVACY) & (metrics["metric"] == "accuracy")]
     return pd.concat([metrics, clean.assign(metric="accuracy_perturbed_test")])
 
 
 def _with_unit(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
-    """The rows with noise for a unit, or for the only one, and without those of another subspace or length."""
+    """Returns the rows with noise for a unit, or for the only one, and without those of another subspace or length."""
     factors = rows["variant"].map(variant_factors)
     units = factors.map(lambda f: f.get("unit", ""))
     wanted = unit if unit in set(units) else next(iter(sorted(set(units) - {""})), "")
@@ -199,7 +199,7 @@ def _with_unit(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
 
 
 def _first_score(rows: pd.DataFrame, wanted: Sequence[str]) -> pd.DataFrame:
-    """The rows of each data set's first score of those wanted."""
+    """Returns the rows of each data set's first score of those wanted."""
     has = rows.groupby("dataset")["metric"].agg(lambda found: min(found, key=list(wanted).index))
     return rows[rows["metric"] == rows["dataset"].map(has)]
 
@@ -208,7 +208,7 @@ def _first_score(rows: pd.DataFrame, wanted: Sequence[str]) -> pd.DataFrame:
 
 
 def _answer(study: str, true: pd.DataFrame) -> str:
-    """The title: whether at one true epsilon all score alike, all but one, or one mechanism leads."""
+    """Returns the title: whether at one true epsilon all score alike, all but one, or one mechanism leads."""
     private = true[true["mechanism"] != NO_PRIVACY]
     found = _lines(private, SMALLEST_EPSILON)
     names = order(set(private["mechanism"]))
@@ -228,7 +228,7 @@ def _answer(study: str, true: pd.DataFrame) -> str:
 
 
 def _covariance_answer(better: pd.DataFrame) -> str:
-    """The title: whether at one true epsilon all errors are the same, or all but one."""
+    """Returns the title: whether at one true epsilon all errors are the same, or all but one."""
     found = _lines(better, LEAST)
     one = _one_error(better)
     names = order(set(better["mechanism"]))
@@ -241,7 +241,7 @@ def _covariance_answer(better: pd.DataFrame) -> str:
 
 
 def _lines(rows: pd.DataFrame, least: float) -> dict[str, dict[str, list[Point]]]:
-    """By data set and mechanism, the points at this true epsilon or more."""
+    """Returns by data set and mechanism the points at this true epsilon or more."""
     rows = rows[(rows["at"] >= least) & (rows["mechanism"] != NO_PRIVACY)]
     return {
         str(dataset): {str(name): points(part) for name, part in here.groupby("mechanism")}
@@ -250,14 +250,14 @@ def _lines(rows: pd.DataFrame, least: float) -> dict[str, dict[str, list[Point]]
 
 
 def _all_but(found: dict[str, dict[str, list[Point]]], name: str, margin: float, within: float = NEAR) -> bool:
-    """Whether without a mechanism all are alike in every data set, and it is behind in one."""
+    """Returns whether without a mechanism all are alike in every data set, and it is behind in one."""
     return all(
         all_alike({key: line for key, line in lines.items() if key != name}, margin, within) for lines in found.values()
     ) and any(name in lines and is_behind(lines, name, margin) for lines in found.values())
 
 
 def _on_one_line(rows: pd.DataFrame, margin: float, least: float, within: float = NEAR) -> list[str]:
-    """The mechanisms that are alike in every data set: all, all but one that is behind, or none."""
+    """Returns the mechanisms that are alike in every data set: all, all but one that is behind, or none."""
     found = _lines(rows, least)
     names = order({name for lines in found.values() for name in lines})
     if found and all(all_alike(lines, margin, within) for lines in found.values()):
@@ -272,7 +272,7 @@ def _one_error(better: pd.DataFrame) -> list[str]:
 
 
 def _relabelled(rows: pd.DataFrame) -> str:
-    """What IDN guarantees at the largest printed epsilon, if that is something else."""
+    """Returns what IDN guarantees at the largest printed epsilon, if that is something else."""
     idn = rows[rows["mechanism"] == "idn"]
     idn = finite(idn[idn["epsilon"] == idn["epsilon"].max()])
     if idn.empty or idn["at"].max() > idn["epsilon"].max() / 2:
@@ -282,7 +282,7 @@ def _relabelled(rows: pd.DataFrame) -> str:
 
 
 def _guaranteed(rows: pd.DataFrame) -> list[str]:
-    """What a printed epsilon of 1 guarantees with IDN."""
+    """Returns what a printed epsilon of 1 guarantees with IDN."""
     one = finite(rows[(rows["mechanism"] == "idn") & (rows["epsilon"] == 1.0)])["at"]
     if one.empty or one.min() <= 0:
         return []
