@@ -79,7 +79,9 @@ def third_moment(g: Tensor, u: Tensor) -> Tensor:
 
 
 Array = npt.NDArray[np.float64]
-DRAWS, STARTS, ITERATIONS, SAME = 200, 8, 60, 0.99
+# random directions to diagonalise along, random starts for each record, and the iterations of each start
+DRAWS, STARTS, ITERATIONS = 200, 8, 60
+SAME_COSINE = 0.99  # of two vectors that count as one
 
 
 def tensor_attack(g: Tensor, w: Tensor, batch: int, activation: str, generator: torch.Generator) -> Tensor:
@@ -133,7 +135,7 @@ def decompose(s: Array, t: Array, rng: np.random.Generator) -> tuple[Array, Arra
     chosen = _distinct(z[usable], r[usable], size)
     z, r = z[usable][chosen], r[usable][chosen]
     if len(z) < size:  # what the iteration did not find, as diagonalised
-        spare = [v for v in guess.T if not len(z) or np.abs(_cosines(z, v)).max() < SAME]
+        spare = [v for v in guess.T if not len(z) or np.abs(_cosines(z, v)).max() < SAME_COSINE]
         extra = np.array(spare[: size - len(z)]).reshape(-1, size)
         extra = np.concatenate([extra, np.eye(size)[: size - len(z) - len(extra)]])
         z, r = np.concatenate([z, extra]), np.concatenate([r, np.ones(len(extra))])
@@ -149,7 +151,7 @@ def _distinct(z: Array, r: Array, size: int) -> list[int]:
     """Returns up to `size` rows with norms nearest to one, no two alike."""
     kept: list[int] = []
     for place in np.argsort(np.abs(np.linalg.norm(z, axis=1) - 1.0)):
-        if len(kept) < size and (not kept or _cosines(z[kept], z[place]).max() < SAME):
+        if len(kept) < size and (not kept or _cosines(z[kept], z[place]).max() < SAME_COSINE):
             kept.append(int(place))
     return kept
 

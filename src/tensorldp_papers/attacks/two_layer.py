@@ -15,7 +15,7 @@ from torch.nn import functional
 
 from tensorldp.errors import InputError, unknown
 
-ZERO = 1e-6
+NO_COEFFICIENT = 1e-6  # a smaller Hermite coefficient is an error of the quadrature
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def hermite_coefficient(name: str, order: int) -> float:
 
     edges = (-12.0, *chosen.kinks, 12.0)
     total = sum(quad(integrand, low, high, limit=200)[0] for low, high in pairwise(edges))
-    return 0.0 if abs(total) < ZERO else float(total)
+    return 0.0 if abs(total) < NO_COEFFICIENT else float(total)
 
 
 def tensor_coefficients(name: str) -> tuple[float, float]:

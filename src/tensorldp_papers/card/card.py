@@ -9,7 +9,7 @@ from typing import Any
 
 from tensorldp.check.verdict import Verdict
 from tensorldp_papers.card.label import Line
-from tensorldp_papers.card.leaks import PEOPLE, Leak
+from tensorldp_papers.card.leaks import VICTIMS, Leak
 from tensorldp_papers.card.price import Price
 from tensorldp_papers.card.tasks import FEATURES, IMAGES, SEEDS, STUDY, Score
 from tensorldp_papers.claims.fairness import at_chance
@@ -18,7 +18,8 @@ from tensorldp_papers.plots.names import dataset_name
 from tensorldp_papers.plots.words import short_number
 
 RECORDS = {"digits": "a record of 8 × 8", "cifar10": "an image of 32 × 32 × 3"}  # others have 28 × 28
-SAME = 0.02  # of a score, and a share of an epsilon, that counts as the same
+SAME_SCORE = 0.02  # of a score that counts as the same
+SAME_EPSILON = 0.02  # a share of a true epsilon that counts as the same guarantee
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class Card:
             "label": [line.as_dict() for line in self.lines],
             "test": self.verdict.as_dict(),
             "price": [{key: _known(value) for key, value in asdict(price).items()} for price in self.prices],
-            "leaks": [{"name": leak.name, "named": leak.named, "people": PEOPLE} for leak in self.leaks],
+            "leaks": [{"name": leak.name, "named": leak.named, "people": VICTIMS} for leak in self.leaks],
             "tasks": [asdict(score) for score in self.scores],
             "missing": list(self.missing),
             "seconds": self.seconds,
@@ -117,14 +118,14 @@ class Card:
         same = _at_same_guarantee(self.scores, own, "privunit")
         at_label = [score for score in self.scores if (score.dataset, score.released) == (own.dataset, FEATURES)]
         shown = same is not None and same.mechanism != self.key
-        parts = [f"{_reaches(same, 'is at chance')} with the same guarantee"] if shown and same else []
-        parts += [
-            f"{_reaches(score, 'is at chance')} with an ε of {score.true:.3g} on public features" for score in at_label
-        ]
-        text = " and ".join(parts)
-        if all(part.startswith("reaches") for part in parts):
-            text = text.replace("and reaches", "and")
-        return f"There PrivUnit {text}." if parts else ""
+        found = [(same, "with the same guarantee")] if shown and same else []
+        found += [(score, f"with an ε of {score.true:.3g} on public features") for score in at_label]
+        if not found:
+            return ""
+        if any(_is_at_chance(score) for score, _ in found):
+            parts = [f"{_reaches(score, 'is at chance')} {where}" for score, where in found]
+            return f"There PrivUnit {' and '.join(parts)}."
+        return f"There PrivUnit reaches {' and '.join(f'{score.mean:.2f} {where}' for score, where in found)}."
 
     def _own_score(self) -> Score | None:
         own = [
@@ -146,7 +147,7 @@ class Card:
             return text
         chance = at_chance(STUDY, score.dataset)
         both = max(beside.mean, score.mean) <= chance
-        if both or outcome(_point(beside), _point(score), SAME) is Outcome.ALIKE:
+        if both or outcome(_point(beside), _point(score), SAME_SCORE) is Outcome.ALIKE:
             return f"{text}, as Laplace does with the same guarantee"
         return f"{text}, where Laplace reaches {beside.mean:.2f} with the same guarantee"
 
@@ -156,7 +157,11 @@ def _point(score: Score) -> Point:
 
 
 def _reaches(score: Score, otherwise: str) -> str:
-    return otherwise if score.mean <= at_chance(STUDY, score.dataset) else f"reaches {score.mean:.2f}"
+    return otherwise if _is_at_chance(score) else f"reaches {score.mean:.2f}"
+
+
+def _is_at_chance(score: Score) -> bool:
+    return score.mean <= at_chance(STUDY, score.dataset)
 
 
 def _known(value: Any) -> Any:
@@ -165,9 +170,9 @@ def _known(value: Any) -> Any:
 
 
 def _at_same_guarantee(scores: Sequence[Score], own: Score, mechanism: str) -> Score | None:
-    """Returns a mechanism's score on the same images whose guarantee is that of `own`, within `SAME` of it."""
+    """Returns a mechanism's score on the same images whose guarantee is that of `own`, within `SAME_EPSILON`."""
     for score in scores:
         same = (score.mechanism, score.dataset, score.released) == (mechanism, own.dataset, IMAGES)
-        if same and abs(score.true - own.true) <= SAME * own.true:
+        if same and abs(score.true - own.true) <= SAME_EPSILON * own.true:
             return score
     return None

@@ -21,8 +21,8 @@ from tensorldp.errors import InputError
 from tensorldp.files import sha256, write_text
 from tensorldp.pages import plain, rendered
 from tensorldp_papers.card.card import Card
-from tensorldp_papers.card.label import DELTA, PEOPLE, SHUFFLED_DELTA, USES
-from tensorldp_papers.card.leaks import PEOPLE as VICTIMS
+from tensorldp_papers.card.label import DELTA, SHUFFLED_DELTA, SHUFFLED_PEOPLE, USES
+from tensorldp_papers.card.leaks import VICTIMS
 from tensorldp_papers.card.price import ELEMENTS
 from tensorldp_papers.plots.names import dataset_name
 from tensorldp_papers.plots.sheets import wrapped
@@ -37,7 +37,7 @@ def page(card: Card, image: bytes) -> str:
     """Builds the page, with the picture on top."""
     words = {"short": short_number, "data_name": dataset_name, "label": label}
     deltas = {"delta": _plain(f"{DELTA:g}"), "shuffled_delta": _plain(f"{SHUFFLED_DELTA:g}")}
-    facts: dict[str, Any] = {**deltas, "uses": USES, "people": PEOPLE}
+    facts: dict[str, Any] = {**deltas, "uses": USES, "people": SHUFFLED_PEOPLE}
     facts |= {"elements": ELEMENTS, "victims": VICTIMS, "picture": base64.b64encode(image).decode()}
     return rendered(files("tensorldp_papers.card"), "card.html", card=card, **words, **facts)
 

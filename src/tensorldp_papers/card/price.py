@@ -24,7 +24,7 @@ from tensorldp.mechanisms import Domain, Mechanism, make
 from tensorldp.randomness import generator
 
 BESIDE = ("laplace", "gaussian-analytic", "privunit")
-ELEMENTS = 1_000_000
+ELEMENTS = 1_000_000  # for which time and memory are stated
 MOST_RECORDS = 2000  # of a measured error
 
 Release = Callable[[Tensor, torch.Generator], Tensor]

@@ -14,7 +14,7 @@ from typing import Any
 
 from tensorldp.errors import InputError
 
-LARGEST = 4 << 30
+LARGEST_UNPACKED = 4 << 30
 """Bytes that a compressed file, or the members of an archive together, may unpack to; the catalogue has fewer."""
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 _BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile)
@@ -24,7 +24,7 @@ def decompressed(path: Path) -> bytes:
     """Returns the content of a .gz or .xz file, or of any other file as it is."""
     try:
         with _OPENERS.get(path.suffix, Path.open)(path, "rb") as file:
-            content: bytes = file.read(LARGEST + 1)
+            content: bytes = file.read(LARGEST_UNPACKED + 1)
         _refuse_large(path, len(content))
         return content
     except _BROKEN as error:
@@ -75,8 +75,8 @@ def _refuse_unsafe(path: Path, name: str) -> None:
 
 
 def _refuse_large(path: Path, size: int) -> None:
-    if size > LARGEST:
-        raise InputError(f"the file {path} unpacks to more than {LARGEST:,} bytes, which is refused")
+    if size > LARGEST_UNPACKED:
+        raise InputError(f"the file {path} unpacks to more than {LARGEST_UNPACKED:,} bytes, which is refused")
 
 
 def _unreadable(path: Path, error: BaseException) -> InputError:

@@ -28,7 +28,7 @@ __all__ = [
 
 
 KINDS = ("image", "tabular", "text")
-RESOLVED = 1e-6
+RESOLVED = 1e-6  # of a range: the largest step of float32 that still resolves it
 
 
 def float32_resolves(low: float, high: float) -> bool:

@@ -50,7 +50,7 @@ def content_digest(files: Sequence[str], known: Path, *, keep: bool = True) -> s
     return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
-CHUNK = 1 << 20
+CHUNK = 1 << 20  # bytes that are held at once
 
 
 @dataclass(frozen=True)

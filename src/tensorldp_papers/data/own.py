@@ -14,9 +14,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from tensorldp.errors import InputError, check_real, shown
 from tensorldp_papers.data.catalogue import float32_resolves
 
-TABLES = (".csv", ".parquet")
-ARRAYS = (".npz", ".safetensors")
-NAMES = ("path", "label", "values", "drop")
+TABLE_ENDINGS = (".csv", ".parquet")
+ARRAY_ENDINGS = (".npz", ".safetensors")
+NAME_KEYS = ("path", "label", "values", "drop")
 """Keys whose values are names, as they are written: a column `01` is not the number 1."""
 PUBLIC = (
     "two finite numbers known without looking at the data, the lower first, as [0, 255]; "
@@ -137,16 +137,16 @@ def check_own(own: Mapping[str, OwnDataset], known: Iterable[str]) -> None:
                         f"{where}.{key} = {shown(getattr(entry, key))} does not apply to a folder, where the "
                         "folders' names are the classes and the images are the records: leave it out"
                     )
-        elif suffix not in (*TABLES, *ARRAYS):
+        elif suffix not in (*TABLE_ENDINGS, *ARRAY_ENDINGS):
             raise InputError(
                 f"{where}.path = {entry.path!r} must be a folder of images by class or end in "
-                f"{', '.join((*TABLES, *ARRAYS))}"
+                f"{', '.join((*TABLE_ENDINGS, *ARRAY_ENDINGS))}"
             )
         elif not entry.label:
             raise InputError(f"{where}.label is missing: name the column or array of the classes in {entry.path}")
         if isinstance(entry.range, list):
             origin(entry.range, f"{where}.range")
-        if suffix not in TABLES or path.is_dir():
+        if suffix not in TABLE_ENDINGS or path.is_dir():
             if isinstance(entry.range, dict):
                 raise InputError(f"{where}.range: only a table's columns have ranges by name, else it must be {PUBLIC}")
             if entry.drop:

@@ -16,7 +16,7 @@ from tensorldp.errors import InputError, described
 from tensorldp_papers.data.archives import decompressed
 from tensorldp_papers.data.split import Arrays, Options, Parsed, parser, stratified
 
-CTG_COLUMNS = 21
+CTG_COLUMNS = 21  # features, which the first row numbers
 
 
 def read_csv(path: Path, **options: Any) -> pd.DataFrame:
@@ -191,7 +191,7 @@ def ctg_table(rows: Sequence[Sequence[Any]], path: Path, seed: int) -> Parsed:
 CLASSES = ("Non-Tor", "NonVPN", "Tor", "VPN")
 RAW_SHAPE = (141530, 85)
 CLEAN_ROWS = 141481
-SEGMENTS = 200
+SEGMENTS = 200  # into which the records of Tor and the others are each cut, before they alternate
 
 _TEXT = ("Flow ID", "Src IP", "Dst IP", "Timestamp", "Label", "Label.1")
 _ENDPOINTS = ("Src Port", "Dst Port", "Protocol")

@@ -23,10 +23,8 @@ SHORT_LENGTH = 50
 """Tokens of a review in `imdb_glove_short`, the last ones: they say more about its verdict than as many first ones."""
 SHORT_TEST = 1000
 """Test reviews in `imdb_glove_short`, the first ones."""
-GLOVE_WORDS = 400_000
-GLOVE_WIDTH = 100
-PART_WORDS = 100_000
-PART_WIDTH = 50
+GLOVE_WORDS, GLOVE_WIDTH = 400_000, 100  # lines of GloVe 6B, and numbers of each
+PART_WORDS, PART_WIDTH = 100_000, 50  # of the part of GloVe 6B 50d
 VOCABULARY = 20_000
 """Most frequent training words that get an index of their own where there is no GloVe."""
 PUBLIC_TEXTS = 5000

@@ -15,7 +15,7 @@ from tensorldp.randomness import generator
 from tensorldp_papers.extractors import EXTRACTORS, MOBILE, SPLIT, network
 from tensorldp_papers.nets.classify import fit
 from tensorldp_papers.nets.computing import channels_last, lay_out
-from tensorldp_papers.nets.mobilenet import FEATURES, MobileNet, imagenet_normalise, load_imagenet
+from tensorldp_papers.nets.mobilenet import MOBILENET_FEATURES, MobileNet, imagenet_normalise, load_imagenet
 from tensorldp_papers.nets.networks import TanhCNN
 from tensorldp_papers.nets.registry import image_layout, seed_model
 from tensorldp_papers.nets.split import MeanLSTM, split_net, spread
@@ -24,7 +24,7 @@ from tensorldp_papers.run.records import Records, matrix_shape, model_inputs
 
 BODY_EPOCHS = 10  # of a trained body
 BODY_BATCH, MOBILE_BATCH = 256, 64  # TVG's and TLDP's
-MOBILE_SHAPE = (32, FEATURES // 32)
+MOBILE_SHAPE = (32, MOBILENET_FEATURES // 32)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from tensorldp_papers.nets.computing import as_products
 from tensorldp_papers.nets.registry import image_layout, register_model, replace_modules
 from tensorldp_papers.task import Task
 
-FEATURES = 1280
+MOBILENET_FEATURES = 1280
 IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 

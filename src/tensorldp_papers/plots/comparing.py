@@ -13,7 +13,7 @@ from itertools import combinations
 
 import pandas as pd
 
-NEAR = 3.0  # times a true epsilon: no point further off is compared
+NEAR_EPSILON = 3.0  # times a true epsilon: no point further off is compared
 EQUAL = 1.01  # times a true epsilon that counts as no more: calibrated guarantees differ in their last digits
 RANGE_SEEDS = 2  # one seed has no range
 
@@ -57,7 +57,7 @@ def points(rows: pd.DataFrame, at: str = "at") -> list[Point]:
     return found
 
 
-def near(first: Point, second: Point, within: float = NEAR) -> bool:
+def near(first: Point, second: Point, within: float = NEAR_EPSILON) -> bool:
     """Returns whether two true epsilons differ by no more than a factor."""
     return first.at <= within * second.at and second.at <= within * first.at
 
@@ -77,7 +77,9 @@ def outcome(first: Point, second: Point, margin: float) -> Outcome:
     return Outcome.ALIKE if abs(first.mean - second.mean) <= margin else Outcome.OPEN
 
 
-def meetings(first: Sequence[Point], second: Sequence[Point], within: float = NEAR) -> list[tuple[Point, Point]]:
+def meetings(
+    first: Sequence[Point], second: Sequence[Point], within: float = NEAR_EPSILON
+) -> list[tuple[Point, Point]]:
     """Returns the pairs of near points of two lines in which each is the other's nearest."""
 
     def nearest(to: Point, among: Sequence[Point]) -> Point:
@@ -92,13 +94,13 @@ def meetings(first: Sequence[Point], second: Sequence[Point], within: float = NE
 Lines = dict[str, list[Point]]
 
 
-def all_alike(lines: Lines, margin: float, within: float = NEAR) -> bool:
+def all_alike(lines: Lines, margin: float, within: float = NEAR_EPSILON) -> bool:
     """Returns whether lines are alike wherever two meet, meet as one group, and span over three margins where they do.
 
     Args:
         lines: by name.
         margin: of a mean.
-        within: at most `NEAR`; less where scores change much within that.
+        within: at most `NEAR_EPSILON`; less where scores change much within that.
     """
     group, scores = {next(iter(lines), "")}, []
     pairs = {(a, b): meetings(lines[a], lines[b], within) for a, b in combinations(lines, 2)}

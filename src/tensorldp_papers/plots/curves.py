@@ -23,7 +23,7 @@ from tensorldp_papers.run.cell import variant_factors
 
 SHOWN = ("tldp-l", "tldp-g", "privunit", "laplace", "gaussian")  # with those from outside before them
 PANEL_FACTORS = ("backbone", "model", "where", "range")
-LEVEL = 0.02  # of a score that counts as the same
+SAME_SCORE = 0.02  # of a score that counts as the same
 
 
 def draw_study(
@@ -195,10 +195,10 @@ def _answer(rows: pd.DataFrame) -> str:
         found = {str(name): points(line) for name, line in here.groupby("line") if name != NO_PRIVACY}
         own = [line for name, line in found.items() if name.split(" ")[0] in room.proposed]
         known = {name: line for name, line in found.items() if name.split(" ")[0] not in room.proposed}
-        equal = {name for name, line in known.items() if own and all(as_well(line, one, LEVEL) for one in own)}
+        equal = {name for name, line in known.items() if own and all(as_well(line, one, SAME_SCORE) for one in own)}
         if equal:
             level[title_name(str(dataset))] = equal
-        elif known and any(is_ahead({**known, "": one}, "", LEVEL) for one in own):
+        elif known and any(is_ahead({**known, "": one}, "", SAME_SCORE) for one in own):
             ahead.append(title_name(str(dataset)))
     if level and not ahead:
         return f"{room.short}'s lead is a relabelled axis: at one true ε {_as_well(level, rows['dataset'].nunique())}"

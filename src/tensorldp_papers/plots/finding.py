@@ -9,7 +9,7 @@ import pandas as pd
 from tensorldp_papers.plots.names import in_order
 from tensorldp_papers.plots.words import short_number
 
-PRINTED = 1.0  # the printed epsilon that the sentences speak of, or the next that a study ran
+PRINTED_EPSILON = 1.0  # the printed epsilon that the sentences speak of, or the next that a study ran
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from tensorldp_papers.plots.printed import printed_points
 from tensorldp_papers.plots.style import BAND, INK, QUIET, look
 
 DASHED = (0, (4, 2.5))  # references alone are dashed
-PRINTED: dict[str, Any] = {"marker": "*", "markersize": 11, "markerfacecolor": "none", "markeredgecolor": INK}
-PRINTED |= {"markeredgewidth": 1.2, "linestyle": "none", "color": INK, "zorder": 5}
-WIDEST = 30.0  # times an epsilon: across more no line is drawn
+PRINTED_STAR: dict[str, Any] = {"marker": "*", "markersize": 11, "markerfacecolor": "none", "markeredgecolor": INK}
+PRINTED_STAR |= {"markeredgewidth": 1.2, "linestyle": "none", "color": INK, "zorder": 5}
+WIDEST_GAP = 30.0  # times an epsilon: across more no line is drawn
 MOST_LINES = 5  # in colour, in one panel
 
 
@@ -29,7 +29,7 @@ def draw_mechanism(
     at: str = "at",
     text: str | None = None,
     marker: str | None = None,
-    widest: float = WIDEST,
+    widest: float = WIDEST_GAP,
 ) -> None:
     """Draws a mechanism at the finite places of its rows: means, and a band from the lowest to the highest seed.
 
@@ -62,7 +62,7 @@ def draw_mechanism(
         shade(ax, means[at], means["min"], means["max"], seen.colour)
 
 
-def with_gaps(means: pd.DataFrame, at: str, widest: float = WIDEST) -> pd.DataFrame:
+def with_gaps(means: pd.DataFrame, at: str, widest: float = WIDEST_GAP) -> pd.DataFrame:
     """Returns means with an empty row wherever nothing was run over more than `widest` times a place."""
     places = means[at].to_numpy(dtype=float)
     wide = np.flatnonzero((places[:-1] > 0) & (places[1:] > widest * places[:-1]))
@@ -90,7 +90,7 @@ def draw_bound(ax: Axes, x: ArrayLike, y: ArrayLike, text: str) -> None:
 
 def draw_printed(ax: Axes, x: ArrayLike, y: ArrayLike, text: str = "printed", **style: Any) -> None:
     """Draws open stars at what a paper prints."""
-    ax.plot(np.atleast_1d(x), np.atleast_1d(y), label=text, **{**PRINTED, **style})
+    ax.plot(np.atleast_1d(x), np.atleast_1d(y), label=text, **{**PRINTED_STAR, **style})
 
 
 def draw_proposed(ax: Axes, study: str, dataset: str, metric: str, text: str) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from tensorldp.errors import InputError
-from tensorldp_papers.run.audit_table import FILE, KEY
+from tensorldp_papers.run.audit_table import STANDING_FILE, STANDING_KEY
 from tensorldp_papers.run.table import SERIES, read_rows, read_table
 
 
@@ -22,10 +22,12 @@ def read_metrics(path: Path) -> pd.DataFrame:
 
 def with_standing(metrics: pd.DataFrame, path: Path) -> pd.DataFrame:
     """Returns the metrics with a column `standing` from the table beside their `path`; empty without an entry."""
-    beside = path.with_name(FILE)
+    beside = path.with_name(STANDING_FILE)
     if not beside.exists():
         return metrics.assign(standing="")
-    joined = metrics.merge(read_table(beside)[[*KEY, "standing"]], on=KEY, how="left", validate="many_to_one")
+    joined = metrics.merge(
+        read_table(beside)[[*STANDING_KEY, "standing"]], on=STANDING_KEY, how="left", validate="many_to_one"
+    )
     return joined.assign(standing=joined["standing"].fillna(""))
 
 

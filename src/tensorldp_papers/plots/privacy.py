@@ -22,9 +22,9 @@ from tensorldp_papers.rooms import proposer
 
 PROFILED = ("laplace", "gaussian", "gaussian-analytic", "idn", "mvg", "tldp-l", "tldp-g", "privunit", "duchi", "hybrid")
 NOMINAL = (0.1, 1.0)  # epsilons of the releases
-RECORD = Box(0.0, 1.0, (8, 8))
-SMALLEST_DELTA = 1e-12
-LEAST = 0.01  # epsilon that is drawn
+RECORD = Box(0.0, 1.0, (8, 8))  # of 64 elements, as the caption says
+SMALLEST_DELTA = 1e-12  # where the axis of delta begins
+LEAST_EPSILON = 0.01  # epsilon that is drawn
 
 
 def profile_table(
@@ -63,20 +63,22 @@ def draw_profiles(table: pd.DataFrame, audits: pd.DataFrame) -> Figure:
         audits: rows {mechanism, nominal, epsilon_lower, delta} of audits of the same releases.
     """
     table = table.assign(delta=table["delta"].clip(lower=SMALLEST_DELTA))
-    audits = audits[(audits["epsilon_lower"] >= LEAST) & (audits["epsilon_lower"] < math.inf)]
+    audits = audits[(audits["epsilon_lower"] >= LEAST_EPSILON) & (audits["epsilon_lower"] < math.inf)]
     nominals = sorted(set(table["nominal"]), reverse=True)
     kept, exceeded = _by_promise(table)
     groups = {"kept": kept[:MOST_LINES], "exceeded": exceeded[:MOST_LINES]}
     cells = [(nominal, promise) for nominal in nominals for promise, names in groups.items() if names]
     figure, axes = panels(len(cells), columns=2, height=3.0, sharey=True)
-    decades(axes, [*table["epsilon"].clip(lower=LEAST), *nominals], "ε of the whole record (nats)")
+    decades(axes, [*table["epsilon"].clip(lower=LEAST_EPSILON), *nominals], "ε of the whole record (nats)")
     decades(axes, [SMALLEST_DELTA, 1.0], "δ", vertical=True)
     for ax, (nominal, promise) in zip(axes, cells, strict=True):
         ax.axvline(nominal, color=QUIET, linewidth=1.1, linestyle=DASHED, zorder=1)
         ax.set_title(f"Nominal ε = {nominal:g} is {promise} by")
         group = groups[promise]
         for name in group:
-            part = table[(table["mechanism"] == name) & (table["nominal"] == nominal) & (table["epsilon"] >= LEAST)]
+            part = table[
+                (table["mechanism"] == name) & (table["nominal"] == nominal) & (table["epsilon"] >= LEAST_EPSILON)
+            ]
             found = audits[(audits["mechanism"] == name) & (audits["nominal"] == nominal)]
             colour = look(name).colour
             ax.plot(part["epsilon"], part["delta"], color=colour, label=short(name))

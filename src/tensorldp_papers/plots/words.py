@@ -22,7 +22,7 @@ from tensorldp_papers.run.method_plan import SYNTHETIC
 # numbers
 
 
-DELTA = f"{REPORT_DELTA:.0e}".replace("e-0", "e-")  # as it is written
+DELTA_TEXT = f"{REPORT_DELTA:.0e}".replace("e-0", "e-")  # as it is written
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -87,7 +87,7 @@ PRINTED_AXIS = "printed ε, of one record (nats)"  # of epsilons as a source pri
 
 def true_axis(unit: str) -> str:
     """Returns the title of an axis of epsilons that one whole unit is guaranteed, at `REPORT_DELTA`."""
-    return f"guaranteed ε, of one whole {unit} (nats, δ = {DELTA})"
+    return f"guaranteed ε, of one whole {unit} (nats, δ = {DELTA_TEXT})"
 
 
 STANDINGS = {NOT_AUDITED: "No audit has tried the guarantee of {}.", REFUTED: "An audit refutes the guarantee of {}."}

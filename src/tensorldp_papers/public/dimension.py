@@ -15,7 +15,7 @@ from tensorldp_papers.public.means import mean_scores, public_metric
 from tensorldp_papers.public.projection import Projection, to_sphere
 
 DIMENSIONS = (4, 8, 16, 32, 64, 128, 256)
-DRAWS = 3
+DRAWS = 3  # of the noise, over which a promised accuracy is averaged
 
 Error = Callable[[int], float]  # the expected squared error of one release of a unit vector, by its dimension
 

@@ -17,9 +17,9 @@ from tensorldp.randomness import generator
 
 FONTS = ("DejaVuSans", "DejaVuSerif-Italic", "DejaVuSerif", "STIXGeneral", "STIXGeneralItalic", "DejaVuSans-Oblique")
 CATEGORIES = ("Lu", "Ll", "Lo", "Lm")  # Unicode's letters: digits and number forms have the categories Nd, Nl and No
-SIDE, INK = 56, 40  # of a rendered letter, and the longer side of its ink
-SIZE = 28  # of a deformed letter
-LEAST = 10  # pixels: smaller signs are accents
+RENDERED_SIDE, INK = 56, 40  # of a rendered letter, and the longer side of its ink
+LETTER_SIDE = 28  # of a deformed letter
+LEAST_PIXELS = 10  # pixels: smaller signs are accents
 
 
 @dataclass(frozen=True)
@@ -48,14 +48,14 @@ def _render(characters: list[str], names: tuple[str, ...] = FONTS) -> tuple[list
             canvas = Image.new("L", (3 * INK, 3 * INK))
             ImageDraw.Draw(canvas).text((INK, INK // 2), character, font=font, fill=255)
             box = canvas.getbbox()
-            if box is None or max(box[2] - box[0], box[3] - box[1]) < LEAST:
+            if box is None or max(box[2] - box[0], box[3] - box[1]) < LEAST_PIXELS:
                 continue
             figure = canvas.crop(box)
             scale = INK / max(figure.size)
             size = (max(1, round(figure.size[0] * scale)), max(1, round(figure.size[1] * scale)))
             figure = figure.resize(size, Image.Resampling.BILINEAR)
-            left, top = (SIDE - size[0]) // 2, (SIDE - size[1]) // 2
-            image = np.zeros((SIDE, SIDE), dtype=np.uint8)
+            left, top = (RENDERED_SIDE - size[0]) // 2, (RENDERED_SIDE - size[1]) // 2
+            image = np.zeros((RENDERED_SIDE, RENDERED_SIDE), dtype=np.uint8)
             image[top : top + size[1], left : left + size[0]] = np.asarray(figure)
             images.append(image)
             positions.append(position)
@@ -104,14 +104,14 @@ def deform(images: Tensor, source: torch.Generator) -> Tensor:
         ),
         1,
     )
-    grid = nn.functional.affine_grid(theta, [count, 1, SIZE, SIZE], align_corners=False)
+    grid = nn.functional.affine_grid(theta, [count, 1, LETTER_SIDE, LETTER_SIDE], align_corners=False)
     nodes = 0.08 * torch.randn(count, 2, 4, 4, generator=source)
-    elastic = nn.functional.interpolate(nodes, (SIZE, SIZE), mode="bicubic", align_corners=True)
+    elastic = nn.functional.interpolate(nodes, (LETTER_SIDE, LETTER_SIDE), mode="bicubic", align_corners=True)
     drawn = nn.functional.grid_sample(
         images.unsqueeze(1), grid + elastic.permute(0, 2, 3, 1), align_corners=False
     ).squeeze(1)
     deviation = 0.3 + 1.3 * torch.rand(count, 1, 1, generator=source)
-    distance = torch.arange(SIZE).float()[:, None] - torch.arange(SIZE).float()
+    distance = torch.arange(LETTER_SIDE).float()[:, None] - torch.arange(LETTER_SIDE).float()
     blur = torch.exp(-(distance / deviation).square() / 2.0)
     blur = blur / blur.sum(dim=2, keepdim=True)
     drawn = blur @ drawn @ blur.transpose(1, 2)
@@ -190,7 +190,9 @@ def _handwritten(copies: int) -> Letters:
 
     digits = load_digits()
     small = torch.from_numpy(digits.images).float().unsqueeze(1) / 16.0
-    large = nn.functional.interpolate(small, (SIDE, SIDE), mode="bicubic", align_corners=False).clamp(0.0, 1.0)
+    large = nn.functional.interpolate(small, (RENDERED_SIDE, RENDERED_SIDE), mode="bicubic", align_corners=False).clamp(
+        0.0, 1.0
+    )
     stream = generator("digits", "handwriting")
     x = torch.cat([deform(large.squeeze(1), stream) for _ in range(copies)])
     return Letters(x, torch.from_numpy(digits.target).long().repeat(copies))

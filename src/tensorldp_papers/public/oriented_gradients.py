@@ -62,8 +62,8 @@ def align(images: Tensor, *, size: int = 28, spread: float = 5.5) -> Tensor:
 
 
 SCALES = (0.7, 1.6)  # standard deviations of the blur before the gradient, in pixels
-ORIENTATIONS = 8
-GRID = 7
+ORIENTATIONS = 8  # of a gradient, over the whole circle
+GRID = 7  # cells of a side
 POOLING = 0.62  # standard deviation of a cell's window, in cells
 FEATURES = len(SCALES) * ORIENTATIONS * GRID * GRID
 BLOCK = 500  # images at a time: their energies fit a cache

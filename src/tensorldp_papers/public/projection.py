@@ -10,7 +10,7 @@ from torch import Tensor
 from tensorldp.errors import InputError, check_positive, check_real, check_whole
 from tensorldp.mechanisms import Ball
 
-WIDEST = 256  # directions that a fit keeps
+MOST_DIRECTIONS = 256  # directions that a fit keeps
 
 
 def check_features(features: Tensor, what: str = "features") -> None:
@@ -76,7 +76,7 @@ class Projection:
         return to_sphere(self.coordinates(features))
 
 
-def principal(features: Tensor, dimension: int = WIDEST) -> Projection:
+def principal(features: Tensor, dimension: int = MOST_DIRECTIONS) -> Projection:
     """Finds the directions, at most `dimension`, along which public features, labelled or not, spread most."""
     check_features(features, "public features")
     if len(features) < 2:
@@ -89,7 +89,9 @@ def principal(features: Tensor, dimension: int = WIDEST) -> Projection:
     return Projection(centre, vectors.to(features.dtype), values.clamp_min(0.0).sqrt().to(features.dtype))
 
 
-def discriminant(features: Tensor, labels: Tensor, dimension: int = WIDEST, *, ridge: float = 0.3) -> Projection:
+def discriminant(
+    features: Tensor, labels: Tensor, dimension: int = MOST_DIRECTIONS, *, ridge: float = 0.3
+) -> Projection:
     """Finds the directions along which the classes of public features differ most, relative to their spread within.
 
     Solves S_b v = lambda (S_w + ridge t I) v, t the mean variance within classes: Fisher's discriminants with a ridge.

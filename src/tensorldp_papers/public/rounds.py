@@ -15,7 +15,7 @@ from tensorldp_papers.public.means import LinearScores
 from tensorldp_papers.public.projection import to_sphere
 
 EPOCHS = 10  # of a client, each one step on all its records
-LEARNING_RATE = 1.0
+LEARNING_RATE = 1.0  # of a client's steps on the mean gradient of its records
 
 
 def upload_size(dimension: int, classes: int) -> int:

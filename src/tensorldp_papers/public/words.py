@@ -19,7 +19,7 @@ from tensorldp.errors import InputError
 
 PADDING = 0  # the index for no word, or for one without an index
 LEAST_TEXTS = 20  # public texts that a kept word occurs in
-DIRECTIONS = 256
+DIRECTIONS = 256  # that are kept of those in which public texts spread
 
 
 @dataclass(frozen=True)

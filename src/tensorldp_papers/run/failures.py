@@ -15,7 +15,7 @@ from typing import Any
 
 from tensorldp_papers.run import slurm
 
-MOST = 3  # causes that are reported
+MOST_CAUSES = 3  # causes that are reported
 UNSAID = ("interrupted", "KeyboardInterrupt")  # of jobs that end because the run does
 MADE = {"report": "results/report.html", "figures": "results/figures/", "numbers": "results/metrics.parquet"}
 ENDED = re.compile(r"> (\S+) 2>&1' returned non-zero exit status (\d+)")  # a job of this machine: its log, and how
@@ -124,8 +124,10 @@ class Witness(logging.Handler):
         """
         found = [cause(job, started, self.ended) for job in self.failed.values()]
         causes = list(filter(None, dict.fromkeys(found)))
-        if len(causes) > MOST:
-            causes[MOST - 1 :] = [f"error: {len(causes) - MOST + 1} more causes are in the files under logs"]
+        if len(causes) > MOST_CAUSES:
+            causes[MOST_CAUSES - 1 :] = [
+                f"error: {len(causes) - MOST_CAUSES + 1} more causes are in the files under logs"
+            ]
         mend = ", after fixing what is named below" if causes else ""
         told = f"\nDone and kept: {self.steps or 'what was finished'}. To go on{mend}: {command()}\n"
         return told + "".join(["\n", *(f"{text}\n" for text in causes)] if causes else [])

@@ -27,7 +27,7 @@ Arrays = Mapping[str, NDArray[Any]]
 Rows = list[dict[str, Any]]  # {"metric": name, "value": number}, and of a series its `round`, `epoch` or `client`
 Audited = tuple[Mechanism | None, str]
 
-LARGEST = 1e12  # no network here has such weights unless its training diverged
+LARGEST_WEIGHT = 1e12  # no network here has such weights unless its training diverged
 
 T = TypeVar("T", bound=Training)
 F = TypeVar("F", bound=Factors)
@@ -54,9 +54,13 @@ def read_trained(path: Path) -> tuple[Trained, dict[str, Any]]:
 
 
 def diverged(arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Returns a trained model's first array with an element that is not finite or above `LARGEST`; "" if none."""
+    """Returns a trained model's first array with an element not finite or above `LARGEST_WEIGHT`; "" if none."""
     for name, values in arrays.items():
-        if np.issubdtype(values.dtype, np.floating) and values.size and not float(np.abs(values).max()) <= LARGEST:
+        if (
+            np.issubdtype(values.dtype, np.floating)
+            and values.size
+            and not float(np.abs(values).max()) <= LARGEST_WEIGHT
+        ):
             return name
     return ""
 

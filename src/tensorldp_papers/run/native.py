@@ -18,7 +18,7 @@ from tensorldp_papers.run.precision import CPU_INFO
 LOOPS = Path(__file__).parents[1] / "nets" / "compiled" / "steps.cpp"
 COMPILERS = ("c++", "g++", "clang++")
 FLAGS = ("-std=c++17", "-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-shared", "-fPIC", "-w")
-SECONDS = 120
+COMPILE_SECONDS = 120  # after which a compiler is given up
 
 
 def compiler() -> str | None:
@@ -49,7 +49,7 @@ def _is_own(folder: Path) -> bool:
 
 def _identity(program: str, source: Path) -> str:
     """Returns a text that changes with the source and its headers, the compiler and the processor's instructions."""
-    version = subprocess.run([program, "--version"], capture_output=True, timeout=SECONDS, check=True).stdout
+    version = subprocess.run([program, "--version"], capture_output=True, timeout=COMPILE_SECONDS, check=True).stdout
     try:
         processor = next((line for line in CPU_INFO.read_text().splitlines() if line.startswith("flags")), "")
     except OSError:
@@ -75,7 +75,7 @@ def build(source: Path) -> Path:
             with tempfile.TemporaryDirectory(dir=target.parent) as folder:
                 made = Path(folder) / target.name
                 command = [program, *FLAGS, "-o", str(made), str(source)]
-                subprocess.run(command, capture_output=True, timeout=SECONDS, check=True)
+                subprocess.run(command, capture_output=True, timeout=COMPILE_SECONDS, check=True)
                 made.replace(target)
         ctypes.CDLL(str(target))
     except (OSError, subprocess.SubprocessError) as error:

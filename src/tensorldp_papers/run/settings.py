@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, PlainSerializer, ValidationError
 
 from tensorldp.errors import InputError, check_budget, shown
-from tensorldp_papers.data.own import NAMES, OwnDataset, Place
+from tensorldp_papers.data.own import NAME_KEYS, OwnDataset, Place
 from tensorldp_papers.strict import Strict, explain, first_problem, read_yaml
 
 
@@ -122,7 +122,7 @@ def _typed_own(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     return {
-        name: {key: own if key in NAMES else _typed(own) for key, own in entry.items()}
+        name: {key: own if key in NAME_KEYS else _typed(own) for key, own in entry.items()}
         if isinstance(entry, dict)
         else entry
         for name, entry in value.items()

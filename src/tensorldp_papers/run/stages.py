@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tensorldp_papers.run.records import Records
 
 AUDITED = [0.0, 1e-5]  # the deltas of audits
-MOST = 3  # failures that are reported in full
+MOST_FAILURES = 3  # failures that are reported in full
 RELEASE, MODEL = "release", "model"  # kinds of intermediate files
 
 
@@ -89,9 +89,9 @@ class Failures:
             f"To repeat it alone: {alone} -- results/metrics/{path}.json"
             for path, (stage, error) in self.found.items()
         ]
-        if told[MOST:]:
-            print(*told[MOST:], sep="\n", file=sys.stderr)
-            told = [*told[:MOST], f"{len(told) - MOST} more are in the log"]
+        if told[MOST_FAILURES:]:
+            print(*told[MOST_FAILURES:], sep="\n", file=sys.stderr)
+            told = [*told[:MOST_FAILURES], f"{len(told) - MOST_FAILURES} more are in the log"]
         raise InputError(
             f"{len(self.found)} of {len(tasks)} cells failed, the results of the others are kept: {' '.join(told)}"
         )
@@ -326,13 +326,13 @@ def _models(task: Task, released: Path | None, wish: str) -> Iterator[tuple[int,
 
 
 def _write_model(path: Path, name: str, task: Task, trained: Trained, record: Mapping[str, Any], seed: int) -> None:
-    from tensorldp_papers.run.method import LARGEST, diverged
+    from tensorldp_papers.run.method import LARGEST_WEIGHT, diverged
 
     cell = task.cell
     if found := diverged(trained.arrays):
         print(
             f"warning: the training of {cell.study} on {cell.dataset} diverged, {cell.mechanism} at epsilon "
-            f"{cell.epsilon}, seed {seed}: {found} has elements that are not finite or above {LARGEST:g}; "
+            f"{cell.epsilon}, seed {seed}: {found} has elements that are not finite or above {LARGEST_WEIGHT:g}; "
             "its scores say nothing about the mechanism",
             file=sys.stderr,
         )

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.plots.axes import decades, epsilons, shares
 from tensorldp_papers.plots.comparing import RANGE_SEEDS, Point, is_ahead
-from tensorldp_papers.plots.finding import PRINTED, Finding, epsilon_words, first_dataset
+from tensorldp_papers.plots.finding import PRINTED_EPSILON, Finding, epsilon_words, first_dataset
 from tensorldp_papers.plots.lines import DASHED, draw_level, draw_proposed, shade, with_gaps
 from tensorldp_papers.plots.means import finite, read_metrics, study_rows, true_epsilon
 from tensorldp_papers.plots.names import dataset_name, in_order, line_name, study_name
@@ -24,8 +24,8 @@ from tensorldp_papers.plots.words import listed, percent, short_number
 
 STUDY, FEDERATED = "frontier", "pldp_fl"
 RANGE = (0.1, 1e6)  # of every panel: where the papers' mechanisms truly lie
-SMALL = 10.0  # an epsilon that still means something
-SAME = 0.01  # of an accuracy that counts as the same
+SMALL_EPSILON = 10.0  # an epsilon that still means something
+SAME_ACCURACY = 0.01  # of an accuracy that counts as the same
 # what each paper proposes, in the study that shows it at its best, with the metric that the paper prints
 PAPERS = (
     ("TLDP", "tldp_type1", "tldp-g", "weighted_f1"),
@@ -201,14 +201,14 @@ def draw_frontier(metrics: pd.DataFrame, reference: pd.DataFrame) -> Figure:
 
 
 def _draw_small(ax: Axes) -> None:
-    """Draws the band of epsilons up to `SMALL`, which says so."""
-    ax.axvspan(ax.get_xlim()[0], SMALL, color=PALE, alpha=0.55, linewidth=0, zorder=0)
+    """Draws the band of epsilons up to `SMALL_EPSILON`, which says so."""
+    ax.axvspan(ax.get_xlim()[0], SMALL_EPSILON, color=PALE, alpha=0.55, linewidth=0, zorder=0)
     place: dict[str, Any] = {"transform": ax.get_xaxis_transform(), "fontsize": SMALLEST, "color": QUIET}
-    ax.text(SMALL * 0.9, 0.015, f"ε up to {SMALL:g}", ha="right", va="bottom", **place)
+    ax.text(SMALL_EPSILON * 0.9, 0.015, f"ε up to {SMALL_EPSILON:g}", ha="right", va="bottom", **place)
 
 
 def _answer(rows: pd.DataFrame, papers: pd.DataFrame) -> str:
-    """Returns the title: below which true epsilon all papers' mechanisms score less than PrivUnit at one up to `SMALL`.
+    """Returns the title: below which true epsilon papers' mechanisms score less than PrivUnit at a small one.
 
     Less is a range over seeds below PrivUnit's, and what scores less at a larger epsilon does so at one epsilon. The
     title covers the data sets on which PrivUnit's range is above public data alone.
@@ -216,7 +216,9 @@ def _answer(rows: pd.DataFrame, papers: pd.DataFrame) -> str:
     needed: dict[str, float] = {}
     for dataset in in_order(rows["dataset"]):
         here = rows[rows["dataset"] == dataset]
-        private = here[(here["line"] == "privunit") & (here["at"] <= SMALL * 1.001)].sort_values("value").tail(1)
+        private = (
+            here[(here["line"] == "privunit") & (here["at"] <= SMALL_EPSILON * 1.001)].sort_values("value").tail(1)
+        )
         public = here[here["line"] == "none control=public"]["high"].max()
         own = finite(papers[papers["dataset"] == dataset])
         if private.empty or int(private["seeds"].iloc[0]) < RANGE_SEEDS:
@@ -227,9 +229,8 @@ def _answer(rows: pd.DataFrame, papers: pd.DataFrame) -> str:
     if not needed:
         return "Accuracy at the true ε of one record"
     least = short_number(min(needed.values()))
-    return (
-        f"ε ≤ {SMALL:g} on public features buys what papers' mechanisms need {least} or more for ({listed([*needed])})"
-    )
+    what = f"what papers' mechanisms need {least} or more for ({listed([*needed])})"
+    return f"ε ≤ {SMALL_EPSILON:g} on public features buys {what}"
 
 
 def draw_mechanisms(metrics: pd.DataFrame) -> Figure:
@@ -356,7 +357,7 @@ def draw_clients(metrics: pd.DataFrame, reference: pd.DataFrame) -> Figure:
     once = finite(clients[clients["line"] == CLIENTS[0][0]])
     if len(once) and len(networks):
         best = once.sort_values("value").iloc[-1]
-        first = networks[networks["value"] >= networks["value"].max() - SAME].sort_values("at").iloc[0]
+        first = networks[networks["value"] >= networks["value"].max() - SAME_ACCURACY].sort_values("at").iloc[0]
         title = (
             f"One upload of a linear model: {percent(best['value'])} at ε = {short_number(best['at'])}. "
             f"A whole network: {percent(first['value'])} at {short_number(first['at'])}"
@@ -377,7 +378,7 @@ def findings(metrics: pd.DataFrame) -> list[Finding]:
     if table.empty:
         return []
     table = table[table["dataset"] == (dataset := first_dataset(table))]
-    best = table.iloc[(np.log(table["epsilon"] / PRINTED)).abs().argmin()]
+    best = table.iloc[(np.log(table["epsilon"] / PRINTED_EPSILON)).abs().argmin()]
     before = f"At a true ε of {epsilon_words(float(best['epsilon']))}, {label('privunit')} on public features reaches "
     after = f" accuracy on {dataset_name(dataset)}."
     return [Finding(before, percent(best["labels_public"]), after, STUDY, study_name(STUDY))]

@@ -21,10 +21,11 @@ from tensorldp_papers.data.text import PUBLIC_TEXTS
 from tensorldp_papers.papers.frontier.settings import FrontierCell
 from tensorldp_papers.public.dimension import DIMENSIONS, Plan, PublicTask, choose_dimension
 from tensorldp_papers.public.imagenet_classes import PUBLIC_IMAGES
-from tensorldp_papers.public.projection import WIDEST, Projection, principal
+from tensorldp_papers.public.projection import MOST_DIRECTIONS, Projection, principal
 from tensorldp_papers.run.records import read_records
 from tensorldp_papers.run.sealed import read_prepared
 
+# among which public tasks choose; 0 changes no direction, and an infinite ridge is the plain distance
 EXPONENTS = (0.0, 0.25, 0.5)
 RIDGES = (0.3, 1.0, 3.0, math.inf)
 WIDEST_BLOCK = 64  # directions of each class where labels are released: ten times as many numbers are drawn
@@ -53,7 +54,9 @@ class Public:
             own, labels = x[y // 10 == task], y[y // 10 == task] % 10
             half = torch.arange(len(own)) % 2 == 0
             found.append(
-                PublicTask(own[half], labels[half], own[~half], labels[~half], letters or principal(own, WIDEST))
+                PublicTask(
+                    own[half], labels[half], own[~half], labels[~half], letters or principal(own, MOST_DIRECTIONS)
+                )
             )
         return found
 
@@ -190,5 +193,5 @@ def material(data: Path, backbone: str, public: int, limit: int | None) -> Mater
     x = train.x.float()
     private, unlabelled = x[: len(x) - public][:limit], x[len(x) - public :]
     letters = read_public(data).letters if backbone == "strokes" else None
-    projection = letters or principal(unlabelled, WIDEST)
+    projection = letters or principal(unlabelled, MOST_DIRECTIONS)
     return Material(private, train.y[: len(x) - public][:limit], test.x.float(), test.y, unlabelled, projection)

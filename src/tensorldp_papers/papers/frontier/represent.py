@@ -26,11 +26,11 @@ from tensorldp.randomness import generator
 from tensorldp_papers.data.sentiment import public_labels as labels_by_words
 from tensorldp_papers.data.text import PUBLIC_TEXTS
 from tensorldp_papers.nets.efficientnet import EfficientNetLite2, load_lite2
-from tensorldp_papers.nets.mobilenet import FEATURES, MobileNet, imagenet_normalise, load_imagenet
+from tensorldp_papers.nets.mobilenet import MOBILENET_FEATURES, MobileNet, imagenet_normalise, load_imagenet
 from tensorldp_papers.nets.registry import seed_model
 from tensorldp_papers.progress import track
 from tensorldp_papers.public.imagenet_classes import CLASSES, PUBLIC_IMAGES, mapped_labels
-from tensorldp_papers.public.letters import SIZE, fitting_and_tasks, public_digits
+from tensorldp_papers.public.letters import LETTER_SIDE, fitting_and_tasks, public_digits
 from tensorldp_papers.public.oriented_gradients import align, oriented_energies
 from tensorldp_papers.public.projection import discriminant
 from tensorldp_papers.public.words import WordSpace, fit_words, half_tasks
@@ -40,22 +40,26 @@ BACKBONES = ("strokes", "gradients", "imagenet_160", "words")
 NETWORKS = ("mobilenet_v2", "efficientnet_lite2")  # of imagenet_160
 SCALED_BY = 500  # of them, for the deviation of each network's features
 TASK_TEXTS = 1000  # of the public texts, for the tasks that choose the dimension
-SIDE = 160  # of the networks' input
+NETWORK_SIDE = 160  # of the networks' input
 BLOCK, BLOCK_OF_NETWORKS = 100, 10  # images at a time: their activations fit a cache
 
 
 def _grey(images: Tensor) -> Tensor:
     """Turns (images, 1 or 3, height, width) into grey images (images, height, width) of at least 28 pixels a side."""
     grey = images.mean(dim=1)
-    if min(grey.shape[1:]) >= SIZE:
+    if min(grey.shape[1:]) >= LETTER_SIDE:
         return grey
-    larger = nn.functional.interpolate(grey.unsqueeze(1), (SIZE, SIZE), mode="bilinear", align_corners=False)
+    larger = nn.functional.interpolate(
+        grey.unsqueeze(1), (LETTER_SIDE, LETTER_SIDE), mode="bilinear", align_corners=False
+    )
     return larger.squeeze(1)
 
 
 def enlarged(images: Tensor) -> Tensor:
-    """Enlarges images to `SIDE` pixels and three channels, as the networks take them."""
-    large = nn.functional.interpolate(images, (SIDE, SIDE), mode="bicubic", align_corners=False).clamp(0.0, 1.0)
+    """Enlarges images to `NETWORK_SIDE` pixels and three channels, as the networks take them."""
+    large = nn.functional.interpolate(images, (NETWORK_SIDE, NETWORK_SIDE), mode="bicubic", align_corners=False).clamp(
+        0.0, 1.0
+    )
     return large.expand(-1, 3, -1, -1).contiguous(memory_format=torch.channels_last)
 
 
@@ -73,7 +77,7 @@ class Networks:
             fuse_batch_norms(net.eval()).to(memory_format=torch.channels_last)
         self.scales = (1.0, 1.0)
         if public is not None:
-            halves = _in_blocks(self, public[-SCALED_BY:], block=BLOCK_OF_NETWORKS).split(FEATURES, dim=1)
+            halves = _in_blocks(self, public[-SCALED_BY:], block=BLOCK_OF_NETWORKS).split(MOBILENET_FEATURES, dim=1)
             first, second = (float(half.double().var(dim=0).mean().sqrt()) for half in halves)
             self.scales = (first, second)
 

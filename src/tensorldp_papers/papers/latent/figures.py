@@ -34,7 +34,7 @@ READINGS = {"A": "read as Eq. 6", "B": "read as Eq. 7"}
 MARKS = {"A": "o", "B": "s"}
 CURVES = {TRAINING: ("training records", "D"), CLEAN: ("clean test records", "o"), RELEASED: ("released ones", "s")}
 LARGEST_NOMINAL = 10.0  # Figure 10 ends there
-NEAR = 0.05  # of an accuracy that counts as near to a printed one
+NEAR_PRINTED = 0.05  # of an accuracy that counts as near to a printed one
 STRING = (9216, 4, 5)  # MNIST's values of a record; bits before and after the point
 CODE_BITS = 10  # of one value
 
@@ -252,7 +252,7 @@ def _compared(rows: pd.DataFrame, datasets: list[str]) -> str:
         lines = part[part["line"].isin(list(READINGS))].groupby("line")["value"].agg(["min", "max"])
         if point is None or not set(READINGS) <= set(lines.index):
             continue
-        least = point.value - NEAR
+        least = point.value - NEAR_PRINTED
         for line in lines.index[lines["min"] >= least]:
             near[str(line)].append(dataset_name(dataset))
         if (lines["max"] < least).all():
@@ -378,12 +378,17 @@ def draw_probability() -> Figure:
     return finish(figure, title, source="LATENT, Figure 7 and section 3.3", note=note)
 
 
-EPSILONS = (0.5, 2.0, math.inf)
-MEASURED = {TRAINING: "training", CLEAN: "test_clean", RELEASED: "test_released", "train_records": "train_records"}
+TABLE_EPSILONS = (0.5, 2.0, math.inf)
+MEASURED_COLUMNS = {
+    TRAINING: "training",
+    CLEAN: "test_clean",
+    RELEASED: "test_released",
+    "train_records": "train_records",
+}
 GUARANTEES = ["guarantee_epsilon", "guarantee_pure_epsilon", "guarantee_delta"]
-PAPER = {TRAINING: "paper_training", CLEAN: "paper_test"}
+PAPER_COLUMNS = {TRAINING: "paper_training", CLEAN: "paper_test"}
 KEYS = ["dataset", "method", "epsilon"]
-COLUMNS = [*KEYS, *PAPER.values(), *MEASURED.values(), *GUARANTEES]
+COLUMNS = [*KEYS, *PAPER_COLUMNS.values(), *MEASURED_COLUMNS.values(), *GUARANTEES]
 
 
 def table2(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -393,29 +398,33 @@ def table2(metrics: pd.DataFrame) -> pd.DataFrame:
     method that was not run has no numbers of ours.
     """
     rows = metrics[
-        (metrics["study"] == STUDY) & metrics["metric"].isin(list(MEASURED)) & metrics["epsilon"].isin(EPSILONS)
+        (metrics["study"] == STUDY)
+        & metrics["metric"].isin(list(MEASURED_COLUMNS))
+        & metrics["epsilon"].isin(TABLE_EPSILONS)
     ]
     rows = rows.assign(method=[_method(v, m) for v, m in zip(rows["variant"], rows["mechanism"], strict=True)])
     table: dict[tuple[str, str, float], dict[str, Any]] = {}
     for key, part in rows.groupby([*KEYS, "metric"]):
         dataset, method, epsilon, metric = cast(tuple[str, str, float, str], key)
         entry = table.setdefault((dataset, method, epsilon), {})
-        entry[MEASURED[metric]] = float(part["value"].mean())
+        entry[MEASURED_COLUMNS[metric]] = float(part["value"].mean())
         entry.update({column: float(part[column].iloc[0]) for column in GUARANTEES})
     datasets = {dataset for dataset, _, _ in table}
     for dataset, method, epsilon in list(table):
         for point in _printed(dataset):
             if (point.method, point.epsilon) == (method.split(",")[0], epsilon):
-                table[dataset, method, epsilon][PAPER[point.metric]] = point.value
+                table[dataset, method, epsilon][PAPER_COLUMNS[point.metric]] = point.value
     for point in (point for dataset in datasets for point in _printed(dataset)):
         if point.method in ("SS15", "ACG+16"):
-            table.setdefault((point.dataset, point.method, point.epsilon), {})[PAPER[point.metric]] = point.value
+            table.setdefault((point.dataset, point.method, point.epsilon), {})[PAPER_COLUMNS[point.metric]] = (
+                point.value
+            )
     flat = [{**dict(zip(KEYS, key, strict=True)), **entry} for key, entry in table.items()]
     return pd.DataFrame(flat, columns=COLUMNS).sort_values(KEYS, ignore_index=True, na_position="last")
 
 
 def _printed(dataset: str) -> list[PrintedPoint]:
-    return [point for point in printed_points(STUDY, dataset) if point.metric in PAPER]
+    return [point for point in printed_points(STUDY, dataset) if point.metric in PAPER_COLUMNS]
 
 
 def _method(variant: str, mechanism: str) -> str:

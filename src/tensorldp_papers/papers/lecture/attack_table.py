@@ -29,8 +29,8 @@ QUALITY = [
 ]
 SIZES = ["m", "d", "B"]
 COLUMNS = [*KEYS, *SIZES, *PRIVACY, "accuracy", "utility_loss", *QUALITY, "recovered", "at_utility_loss"]
-RECOVERED = 30.0  # dB
-LOSSES = (0.01, 0.02, 0.05, 0.1)
+RECOVERED = 30.0  # dB: a picture with more counts as recovered
+LOSSES = (0.01, 0.02, 0.05, 0.1)  # of accuracy, within each of which defences are compared
 
 
 def wide_rows(metrics: pd.DataFrame) -> pd.DataFrame:

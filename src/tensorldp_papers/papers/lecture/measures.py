@@ -67,7 +67,7 @@ def rows(scores: dict[str, float]) -> list[dict[str, Any]]:
 
 
 INVERSIONS: dict[str, Inversion] = {"dlg": DLG, "idlg": IDLG, "cosine": COSINE, "cosine-tv": COSINE_TV}
-HIDDEN = 64
+HIDDEN = 64  # neurons of the layer whose gradients the analytic attack divides
 
 
 def network(attack: str, records: Records, generator: torch.Generator, *, trainable: bool = False) -> nn.Sequential:

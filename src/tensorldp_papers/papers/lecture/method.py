@@ -21,7 +21,7 @@ from tensorldp_papers.run.streams import mechanism_on
 ON_NETWORKS = {"tensor": networks.measure_tensor, "sensitivity": networks.measure_sensitivity}
 ON_GRADIENTS = (*gradients.INVERSIONS, "analytic")
 ON_RELEASES = {"likelihood": releases.measure_likelihood, "membership": releases.measure_membership}
-STAND_IN = 64
+STAND_IN = 64  # elements of an audited gradient: with more, too few samples fit
 
 
 class Attacks(MeasureMethod[AttackTraining, AttackFactors]):

@@ -42,7 +42,7 @@ BANDS = "Lines: means over seeds; bands: lowest to highest."
 LEARNS = 1 / 3  # of the accuracy without privacy
 THIRD = "a third of the accuracy without privacy"
 LEARNING = f"To learn is to reach {THIRD} with every seed."
-NEAR = 1.15  # times a guarantee that counts as the same
+NEAR_GUARANTEE = 1.15  # times a guarantee that counts as the same
 
 
 def pldp_rows(metrics: pd.DataFrame, study: str) -> pd.DataFrame:
@@ -189,7 +189,7 @@ def pairs(metrics: pd.DataFrame) -> list[Pair]:
                 continue
             best = own.sort_values("mean").iloc[-1]
             ratio = at["guarantee_epsilon"] / best["guarantee_epsilon"]
-            near = at[(ratio < 1.01) & (ratio > 1 / NEAR)]
+            near = at[(ratio < 1.01) & (ratio > 1 / NEAR_GUARANTEE)]
             if len(near):
                 twin = near.sort_values("guarantee_epsilon").iloc[-1]
                 found.append(Pair(dataset, mode, _point(best), _point(twin)))
@@ -233,8 +233,8 @@ def draw_guaranteed(metrics: pd.DataFrame) -> Figure:
         say_empty(axes[0], "not run at this scale")
     note = (
         "True ε: of the largest client's whole model over the whole run, at δ = 1e-5; of PrivUnit the same or up to "
-        f"{100 * (1 - 1 / NEAR):.0f} % less. PDPM spends the printed ε on each weight, with its best safe ranges; "
-        "PrivUnit its own on a whole model. Bars: lowest to highest seed."
+        f"{100 * (1 - 1 / NEAR_GUARANTEE):.0f} % less. PDPM spends the printed ε on each weight, with its best safe "
+        "ranges; PrivUnit its own on a whole model. Bars: lowest to highest seed."
     )
     return finish(figure, _pairs_answer(found), datasets=datasets, note=note)
 

@@ -29,7 +29,7 @@ from tensorldp_papers.run.privacy import LABELS, describe
 from tensorldp_papers.run.records import Records, Scaling, model_inputs, read_records
 from tensorldp_papers.run.streams import common_stream, noise_stream
 
-STAND_IN = 64
+STAND_IN = 64  # weights of an audited model: with more, too few samples fit
 FLOAT_BYTES = 4
 
 

@@ -20,7 +20,7 @@ from tensorldp_papers.run.privacy import describe
 from tensorldp_papers.run.records import Records, Scaling, read_records
 from tensorldp_papers.run.streams import common_stream, mechanism_on, noise_stream
 
-STAND_IN = (8, 8)
+STAND_IN = (8, 8)  # of audited parameters: with more, too few samples fit
 
 
 def parameter_release(cell: FederatedCell, model: nn.Module) -> ParameterRelease:

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.data.catalogue import whole_of
 from tensorldp_papers.plots.axes import SMALLEST_EPSILON, decades, epsilons, shares
-from tensorldp_papers.plots.comparing import NEAR, Point, all_alike, is_ahead, is_behind, points
+from tensorldp_papers.plots.comparing import NEAR_EPSILON, Point, all_alike, is_ahead, is_behind, points
 from tensorldp_papers.plots.curves import main_setting, most_telling, what_is_drawn, with_lines
 from tensorldp_papers.plots.lines import draw_bound, draw_level, draw_mechanism
 from tensorldp_papers.plots.means import finite, placed, study_rows
@@ -41,12 +41,12 @@ EIGENVALUES = {
 MATRIX = "Without a subspace to favour, the matrix mechanism is the Gaussian per element."
 NEUTRAL = "The same runs at the ε that TVG prints and at their true ε"
 TRAINED = r"\bbackbone=\w+_trained"
-WIDEST = 1000.0  # times an epsilon: what was run is two decades apart in places
-ALIKE = 0.03  # of a score that counts as the same
+WIDEST_GAP = 1000.0  # times an epsilon: what was run is two decades apart in places
+SAME_SCORE = 0.03  # of a score that counts as the same
 SAME_ERROR = 0.3  # of an error's logarithm: a factor of 2, where errors span decades
 NEAR_ERROR = 1.2  # times a true ε: an error falls with its square
 HIGHEST = 0.995  # where a ceiling stops telling anything
-LEAST = 1e-5  # where the covariance's true axis begins
+LEAST_EPSILON = 1e-5  # where the covariance's true axis begins
 
 
 def draw_tvg(
@@ -86,7 +86,7 @@ def draw_tvg(
         here = true[true["dataset"] == dataset]
         for ax, part, words in ((left, nominal[nominal["dataset"] == dataset], "as printed"), (right, here, "true ε")):
             draw_level(ax, part[part["mechanism"] == NO_PRIVACY]["value"], "no privacy")
-            _draw(ax, part, study, names, _on_one_line(here, ALIKE, SMALLEST_EPSILON) if ax is right else ())
+            _draw(ax, part, study, names, _on_one_line(here, SAME_SCORE, SMALLEST_EPSILON) if ax is right else ())
             shares(ax, METRICS[str(part["metric"].iloc[0])][0])
             ax.set_title(f"{dataset_name(dataset)}, {words}")
         limit = finite(limits[limits["dataset"] == dataset]).groupby("at")["value"].max()
@@ -120,8 +120,8 @@ def draw_covariance(metrics: pd.DataFrame, *, source: str = "", metric: str = "r
     names = most_telling(set(rows["mechanism"]), SHOWN["tvg_covariance"])
     rows = rows[rows["mechanism"].isin(names)]
     nominal, everywhere = placed(rows, "epsilon"), placed(rows, "guarantee_epsilon")
-    true = everywhere[everywhere["at"] >= LEAST]
-    below = order(set(everywhere[everywhere["at"] < LEAST]["mechanism"]))
+    true = everywhere[everywhere["at"] >= LEAST_EPSILON]
+    below = order(set(everywhere[everywhere["at"] < LEAST_EPSILON]["mechanism"]))
     datasets = in_order(rows["dataset"])
     figure, axes = panels(2 * max(len(datasets), 1), columns=2, height=3.2, sharey=True)
     both = [*finite(nominal)["at"], *finite(true)["at"]]
@@ -137,7 +137,8 @@ def draw_covariance(metrics: pd.DataFrame, *, source: str = "", metric: str = "r
     notes = [EIGENVALUES[metric], *(what_is_drawn(rows, datasets) if datasets else ()), MATRIX]
     if below:
         notes.append(
-            f"Not drawn: {listed([look(name).label for name in below])} where the true ε is below {axis_number(LEAST)}."
+            f"Not drawn: {listed([look(name).label for name in below])} where the true ε is below "
+            f"{axis_number(LEAST_EPSILON)}."
         )
     return finish(
         figure, _covariance_answer(better), source=source, paper=PAPER, datasets=datasets, note=" ".join(notes)
@@ -179,7 +180,7 @@ def _draw(ax: Axes, rows: pd.DataFrame, study: str, names: list[str], one: Seque
     together = " = ".join(dict.fromkeys(look(name).label.split(",")[0] for name in one))
     for name in names:
         text = TEXTS.get((study, name)) if name not in one else together if name == one[0] else "_"
-        widest = 1.0 if name in one else WIDEST
+        widest = 1.0 if name in one else WIDEST_GAP
         draw_mechanism(ax, rows[rows["mechanism"] == name], name, text=text, widest=widest)
 
 
@@ -212,16 +213,18 @@ def _answer(study: str, true: pd.DataFrame) -> str:
     private = true[true["mechanism"] != NO_PRIVACY]
     found = _lines(private, SMALLEST_EPSILON)
     names = order(set(private["mechanism"]))
-    one = _on_one_line(private, ALIKE, SMALLEST_EPSILON)
+    one = _on_one_line(private, SAME_SCORE, SMALLEST_EPSILON)
     if one == names:
         return f"At one true ε all mechanisms score alike{_relabelled(private)}"
     for name in names:
         if one and name not in one:
-            where = [dataset for dataset, lines in found.items() if name in lines and is_behind(lines, name, ALIKE)]
+            where = [
+                dataset for dataset, lines in found.items() if name in lines and is_behind(lines, name, SAME_SCORE)
+            ]
             less = listed([title_name(dataset) for dataset in in_order(where)])
             return f"At one true ε all score alike but {look(name).label}, which scores less on {less}"
     for name in names:
-        if all(name in lines and is_ahead(lines, name, ALIKE) for lines in found.values()):
+        if all(name in lines and is_ahead(lines, name, SAME_SCORE) for lines in found.values()):
             text = TEXTS.get((study, name)) or look(name).label
             return f"At one true ε {text} scores highest on {listed([title_name(d) for d in in_order(found)])}"
     return f"{NEUTRAL}{_relabelled(private)}"
@@ -229,7 +232,7 @@ def _answer(study: str, true: pd.DataFrame) -> str:
 
 def _covariance_answer(better: pd.DataFrame) -> str:
     """Returns the title: whether at one true epsilon all errors are the same, or all but one."""
-    found = _lines(better, LEAST)
+    found = _lines(better, LEAST_EPSILON)
     one = _one_error(better)
     names = order(set(better["mechanism"]))
     if not one:
@@ -249,14 +252,14 @@ def _lines(rows: pd.DataFrame, least: float) -> dict[str, dict[str, list[Point]]
     }
 
 
-def _all_but(found: dict[str, dict[str, list[Point]]], name: str, margin: float, within: float = NEAR) -> bool:
+def _all_but(found: dict[str, dict[str, list[Point]]], name: str, margin: float, within: float = NEAR_EPSILON) -> bool:
     """Returns whether without a mechanism all are alike in every data set, and it is behind in one."""
     return all(
         all_alike({key: line for key, line in lines.items() if key != name}, margin, within) for lines in found.values()
     ) and any(name in lines and is_behind(lines, name, margin) for lines in found.values())
 
 
-def _on_one_line(rows: pd.DataFrame, margin: float, least: float, within: float = NEAR) -> list[str]:
+def _on_one_line(rows: pd.DataFrame, margin: float, least: float, within: float = NEAR_EPSILON) -> list[str]:
     """Returns the mechanisms that are alike in every data set: all, all but one that is behind, or none."""
     found = _lines(rows, least)
     names = order({name for lines in found.values() for name in lines})
@@ -268,7 +271,7 @@ def _on_one_line(rows: pd.DataFrame, margin: float, least: float, within: float 
 
 
 def _one_error(better: pd.DataFrame) -> list[str]:
-    return _on_one_line(better, SAME_ERROR, LEAST, NEAR_ERROR)
+    return _on_one_line(better, SAME_ERROR, LEAST_EPSILON, NEAR_ERROR)
 
 
 def _relabelled(rows: pd.DataFrame) -> str:

@@ -31,7 +31,7 @@ from tensorldp_papers.run.streams import common_stream, noise_stream
 
 Accountant = Literal["pld", "rdp"]
 HONEST = "gaussian-analytic"
-STAND_IN = (64,)
+STAND_IN = (64,)  # of an audited gradient: with more, too few samples fit
 
 
 def printed_noise(
