@@ -49,15 +49,16 @@ def finish(
     scale: str = "quick",
     commit: str = "abc",
     code: str | None = None,
+    version: int = 1,
 ) -> Path:
-    """The files that a run of these cells leaves; its code is today's, if nothing else is said."""
+    """The files that a run of these cells leaves, by today's code and with the method's `version`, or by other code."""
     store, cells, manifest = Store(folder), tuple(cells), {}
     rows = [{"metric": "accuracy", "value": value}, {"metric": "accuracy_by_round", "round": 5, "value": value}]
     run = {"seconds": 2.0, "peak_mb": 1.0, "device": "cpu", "isa": "avx2", "precision": "float32", "commit": commit}
     for cell in cells:
         task = Task(cell, cell.settings(), code or code_of_cell(cell, WORKFLOW / "scripts"))
         for seed in cell.seeds:
-            store.write(task, f"seed~{seed}", {"rows": rows, "run": run})
+            store.write(task, f"seed~{seed}", {"rows": rows, "run": run, "method_version": version})
         manifest[cell.path] = {f"seed~{seed}": task.key for seed in cell.seeds}
     write_manifest(folder / "batches" / cells[0].study / cells[0].dataset / "0" / "scores.json", manifest)
     measured = [(scores_of(parts), GUARANTEE) for parts in store.read(manifest).values()]

@@ -20,6 +20,8 @@ class Listed(NamedTuple):
         integer: as in its class, whether records are whole numbers.
         only_for: as in its class, the methods of studies that can use its release; empty for all.
         options: as in its class, the keyword options that it takes beyond `clip`.
+        version: of its numbers; whoever changes what it releases raises it by one, and kept results with another
+            version no longer count.
     """
 
     module: str
@@ -29,6 +31,7 @@ class Listed(NamedTuple):
     integer: bool = False
     only_for: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
+    version: int = 1
 
 
 TABLE = {
@@ -92,3 +95,8 @@ HOMES = {
 # members are Any, because this module lies below the class; the package checks and types its own
 MECHANISMS: Registry[Any] = Registry("mechanism", group="tensorldp.mechanisms", own=HOMES)
 NO_PRIVACY = "none"  # the mechanism that releases the record itself, with epsilon infinity
+
+
+def version_of(name: str) -> int:
+    """Return the version of a mechanism's numbers; one from outside may state its own as the class's `version`."""
+    return TABLE[name].version if name in TABLE else int(getattr(MECHANISMS.get(name), "version", 1))

@@ -275,8 +275,8 @@ def test_seeds_that_would_do_are_those_of_the_chance_that_a_comparison_has() -> 
     """For all of ten comparisons to hold, each has the whole chance of a wrong yes; for one of ten, a tenth."""
     value = Estimate(1.05, 0.5, 2.0, 3)
     near, far = Between("near", value, low=0), Between("far", Estimate(9.0, 1e-3, 2.0, 3), low=0)
-    assert "10 seeds would do" in statements.needs(AllOf([near, *[far] * 9]))
-    assert "20 seeds would do" in statements.needs(AnyOf([near, *[replace(near, low=2.0)] * 9]))
+    assert statements.needs(AllOf([near, *[far] * 9]))[0].seeds == 10
+    assert statements.needs(AnyOf([near, *[replace(near, low=2.0)] * 9]))[0].seeds == 20
 
 
 def test_weak_runs_at_chance_count_as_little_as_runs_that_were_not_made() -> None:
@@ -314,3 +314,6 @@ def test_undecided_says_why_and_how_many_seeds_would_do(
     found = statements.finding(Between("x", value, low=0, **more))
     assert found.holds is None
     assert all(word in found.wanted for word in words)
+    (need,) = found.needs
+    assert bool(need.seeds) is not bool(need.missing)
+    assert found.numbers[0].value == value.mean

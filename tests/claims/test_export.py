@@ -24,8 +24,10 @@ def test_the_kept_claims_fit_the_schema_and_come_back_from_both_files() -> None:
     stored = json.loads(as_json(claims))
     jsonschema.validate(stored, json.loads(schema_text()))
     lines = pd.read_csv(io.StringIO(as_csv(claims)), dtype=str, keep_default_na=False)
-    assert lines.to_dict("records") == stored["claims"]
-    shared = [column for column in TABLE.columns if column in lines.columns]
+    rows = lines.to_dict("records")
+    assert [{**row, "numbers": json.loads(row["numbers"])} for row in rows] == stored["claims"]
+    assert any(one["low"] is not None for record in stored["claims"] for one in record["numbers"])
+    shared = [column for column in TABLE.columns if column in lines.columns and column != "numbers"]
     pd.testing.assert_frame_equal(lines[shared], TABLE[shared])
     for record in stored["claims"]:
         assert record["place"] == catalogue()[record["id"]].place

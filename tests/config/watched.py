@@ -1,4 +1,4 @@
-"""Runs jobs, each in a process of its own, and says which files of the package it imported.
+"""Runs jobs, each in a process of its own, and says which functions of the package it called.
 
 Called with the folder of the packages and a JSON file of jobs, each a list of commands and the files that it is said to
 depend on, it writes a JSON file for each into a folder. To be quick, all start with the libraries and with the files of
@@ -14,7 +14,9 @@ import runpy
 import sys
 import traceback
 from importlib import import_module
+from inspect import CO_OPTIMIZED
 from pathlib import Path
+from types import CodeType, FrameType
 
 import numpy as np  # noqa: F401  # these load slowly
 import pandas as pd  # noqa: F401
@@ -32,9 +34,18 @@ def imported() -> list[str]:
 
 
 def run(commands: list[list[str]], out: Path) -> None:
+    called: set[CodeType] = set()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call":
+            called.add(frame.f_code)
+
+    sys.setprofile(note)
     for script, *arguments in commands:
         runpy.run_path(script)["main"](arguments)
-    out.write_text(json.dumps(imported()))
+    sys.setprofile(None)
+    functions = [code for code in called if code.co_flags & CO_OPTIMIZED]  # the bodies of modules and classes have none
+    out.write_text(json.dumps([(code.co_filename, code.co_qualname) for code in functions]))
 
 
 def main(root: Path, path: Path, out: Path) -> None:

@@ -84,7 +84,7 @@ def test_a_study_opens_on_the_score_and_setting_with_most_lines_on_the_true_axis
 
 
 def test_a_study_has_its_claims_and_whether_its_data_are_the_users_own_and_ends_no_script() -> None:
-    named = claims(5).assign(observed=["", "", "by latent alone", "", ""], evidence="")
+    named = claims(5).assign(studies=["", "", "frontier latent", "", ""])
     found = explorer(metrics().assign(dataset="mine"), told=named)["studies"]
     assert [found[name]["claims"] for name in ("latent", "tldp_type1")] == [["C002"], []]
     assert found["tldp_type1"]["own"] == ["mine"]

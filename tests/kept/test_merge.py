@@ -57,13 +57,16 @@ def test_the_same_seeds_again_replace_their_rows_and_no_others(kept: Kept) -> No
     assert kept.values == [*HALF[1:], 0.9]
 
 
-def test_a_smaller_run_of_other_code_does_not_replace_a_larger_one(kept: Kept) -> None:
+def test_a_smaller_run_of_another_version_does_not_replace_a_larger_one(kept: Kept) -> None:
     kept.merge(with_seeds(CELLS, 0, 1, 2), code="a")
+    kept.merge(with_seeds(CELLS, 1), code="b")  # other code of the same version
     before = (kept.folder / "metrics.parquet").read_bytes()
-    with pytest.raises(InputError, match=r"seeds 1, 2 of tldp_type1 digits .* other code and this run has only 0: "):
-        kept.merge(with_seeds(CELLS, 0), code="b")
+    with pytest.raises(
+        InputError, match=r"seeds 1, 2 of tldp_type1 digits .* other versions of its method or mechanism and .*only 0: "
+    ):
+        kept.merge(with_seeds(CELLS, 0), version=2)
     assert (kept.folder / "metrics.parquet").read_bytes() == before
-    kept.merge(with_seeds(CELLS, 0, 1, 2, 3), value=0.9, code="b")
+    kept.merge(with_seeds(CELLS, 0, 1, 2, 3), value=0.9, version=2)
     assert set(kept.values) == {0.9}
 
 
@@ -73,7 +76,7 @@ def test_rows_from_other_settings_are_refused_unless_all_of_a_variant_come_anew(
     if not noted:
         (kept.folder / "provenance.parquet").unlink()
     with pytest.raises(
-        InputError, match="kept with " + ("other settings" if noted else "settings or code that were n")
+        InputError, match="kept with " + ("other settings" if noted else "settings or versions that are not known")
     ):
         kept.merge(with_seeds(LONGER if noted else CELLS, 5))
     with pytest.raises(
@@ -165,13 +168,13 @@ def test_a_run_whose_files_do_not_fit_is_refused(
 
 def test_results_tell_what_made_them_whatever_else_lies_beside_them(kept: Kept, tmp_path: Path) -> None:
     """A list of results of earlier settings stays when batches are cut in another way."""
-    run, stale = tmp_path / "run", finish(tmp_path / "stale", LONGER, value=0.3, code="old")
-    finish(run, CELLS, code="new")
+    run, stale = tmp_path / "run", finish(tmp_path / "stale", LONGER, value=0.3, code="old", version=2)
+    finish(run, CELLS, code="new", version=3)
     shutil.copytree(stale / "cells", run / "cells", dirs_exist_ok=True)
     own = "tldp_type1/digits/{}/scores.json".format
     write_manifest(run / "batches" / own(7), read_manifests([stale / "batches" / own(0)]))
     merge_run(run, kept.folder)
-    assert set(kept.table("provenance.parquet")["source"]) == {"new"}
+    assert set(kept.table("provenance.parquet")["method_version"]) == {3}
 
 
 @pytest.mark.parametrize("path", sorted(REFERENCE.glob("*.csv")), ids=lambda path: path.stem)

@@ -11,8 +11,11 @@ import pandas as pd
 import pytest
 from kept_runs import WORKFLOW, Cells, Kept, finish, planned, tiny, with_seeds
 
+from tensorldp.files import write_json
+from tensorldp.mechanism_table import TABLE
 from tensorldp_papers.kept.plan import Measured, computed, estimate_seconds, plan_table, plan_text, work
 from tensorldp_papers.run.cell import AnyCell
+from tensorldp_papers.run.store import digest
 
 CELLS, LONGER = tiny(), tiny(16)
 RUNS = 2 * len(CELLS)
@@ -66,13 +69,37 @@ def test_a_run_with_other_settings_or_code_or_of_an_earlier_version_is_not_done(
     assert counts(CELLS, third, "done left") == [2, RUNS - 2]
 
 
-def test_kept_rows_count_if_settings_and_code_are_todays(tmp_path: Path) -> None:
+def test_kept_rows_count_if_settings_versions_and_data_are_todays(tmp_path: Path) -> None:
     kept = Kept(tmp_path)
     kept.merge(CELLS)
     assert counts(CELLS, tmp_path, "kept other left measured") == [RUNS, 0, 0, RUNS]
     assert counts(LONGER, tmp_path, "kept other left") == [0, RUNS, RUNS]
     kept.merge(CELLS, code="changed")
+    assert counts(CELLS, tmp_path, "kept other left") == [RUNS, 0, 0]
+    kept.merge(CELLS, version=2)
     assert counts(CELLS, tmp_path, "kept other left") == [0, RUNS, RUNS]
+
+
+def test_kept_rows_of_other_records_than_those_that_are_prepared_do_not_count(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    kept.merge(CELLS)
+    noted = kept.table("provenance.parquet").assign(
+        data=digest(json.dumps({"train": "a", "test": "b"}, sort_keys=True))
+    )
+    noted.to_parquet(kept.folder / "provenance.parquet")
+    for content, count in (({"train": "a", "test": "b"}, RUNS), ({"train": "c", "test": "b"}, 0)):
+        write_json(tmp_path / "resources" / "datasets" / "digits" / "digest.json", content)
+        assert counts(CELLS, tmp_path, "kept other") == [count, RUNS - count]
+
+
+def test_a_raised_version_makes_exactly_the_rows_of_its_mechanism_stale(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Kept(tmp_path).merge(CELLS)
+    monkeypatch.setitem(TABLE, "mvg", TABLE["mvg"]._replace(version=2))
+    runs, _ = computed(CELLS, tmp_path / "results", tmp_path / "reference", WORKFLOW)
+    stale = {cell.mechanism for cell in runs.loc[runs["state"] == "other", "cell"]}
+    assert stale == {"mvg"} < {cell.mechanism for cell in runs.loc[runs["state"] == "kept", "cell"]} | stale
 
 
 def test_the_script_prints_the_table_and_writes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,14 +18,14 @@ from tensorldp_papers.run.code_digest import source_files
 ROOT = Path(__file__).parents[2]
 CELL = {"study": "s", "dataset": "d", "variant": "v", "mechanism": "m", "metric": "accuracy"}
 OURS = {"of": "ours", **CELL, "epsilon": 1.0, "scale": 100, "format": ".1f", "unit": "%"}
-POWER = {"of": "power of I", "claim": "X1", "after": "grows like I^", "format": ".2f"}
+POWER = {"of": "power of I", "claim": "X1", "number": "power", "format": ".2f"}
 
 
 @pytest.fixture
 def quotes(tmp_path: Path) -> Quotes:
     rows = pd.DataFrame({**CELL, "epsilon": [1.0, 1.0, 1.0, 2.0], "seed": [0, 1, 2, 0], "value": [0.5, 0.6, 0.7, 0.9]})
     rows.to_parquet(tmp_path / "metrics.parquet")
-    claims = pd.DataFrame({"id": ["X1"], "verdict": ["refuted"], "observed": ["grows like I^3.97"]})
+    claims = pd.DataFrame({"id": ["X1"], "verdict": ["refuted"], "numbers": ['[{"name": "power", "value": 3.97}]']})
     claims.to_csv(tmp_path / "claims.csv", index=False)
     return Quotes(Table(entries={}), tmp_path)
 
@@ -49,7 +49,7 @@ def test_what_was_not_computed_says_why(quotes: Quotes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ours", "claims", "message"), [(OURS, ["X2"], "X2"), ({**POWER, "after": "shrinks"}, ["X1"], "states no number")]
+    ("ours", "claims", "message"), [(OURS, ["X2"], "X2"), ({**POWER, "number": "size"}, ["X1"], "unknown number of X1")]
 )
 def test_an_entry_that_the_kept_results_lack_is_named(
     quotes: Quotes, ours: dict[str, Any], claims: list[str], message: str
@@ -109,29 +109,21 @@ def test_a_piece_says_what_stands_on_top_of_its_file(tmp_path: Path) -> None:
 
 
 def test_open_claims_say_how_many_seeds_and_what_else_they_need() -> None:
-    limit = "0.1 [-0.1, 0.3] over 3 seeds, the limit being -0.02 or 0.02"
-    weak = "which refutes nothing: d: 10 of 60 records; e: 1 of 10 epochs"
-    wanted = {
-        "X1": ("refuted", "", ""),
-        "X2": ("undecided", f"m on d: {limit}; 5 seeds would do; n on d: {limit}, {weak}; and 3 more", "0.5"),
-        "X3": ("undecided", f"m: {limit}; 40 seeds would not do; n: {limit}; 40 seeds would do", "0.5"),
-        "X4": ("undecided", f"m: {limit}, {weak}; n: {limit}, {weak}", "0.5"),
-        "X5": ("not run at this scale", float("nan"), "needs s on d, after which the accuracy is 0.1"),
-        "X6": (
-            "undecided",
-            "m - n on d (user): both at chance at every epsilon; m on d at epsilon 1e+06: both at chance",
-            "",
-        ),
-    }
-    rows = [(id, f"what {id} says", *row) for id, row in wanted.items()]
-    lines = open_table(pd.DataFrame(rows, columns=["id", "claim", "verdict", "wanted", "observed"])).splitlines()
-    assert lines[0] == "5 of 6 claims are open."
+    rows = [
+        ("X1", "refuted", "", "[]"),
+        ("X2", "undecided", "5", '["d: 10 of 60 records", "e: 1 of 10 epochs"]'),
+        ("X3", "undecided", "inf", "[]"),
+        ("X4", "undecided", "", '["d: 10 of 60 records"]'),
+        ("X5", "not run at this scale", float("nan"), '["needs s on d"]'),
+    ]
+    claims = pd.DataFrame(rows, columns=["id", "verdict", "seeds_needed", "missing"])
+    lines = open_table(claims.assign(claim="what " + claims["id"] + " says")).splitlines()
+    assert lines[0] == "4 of 5 claims are open."
     assert lines[4:] == [
         "| X2: what X2 says | undecided | 5 | d: 10 of 60 records; and more |",
         "| X3: what X3 says | undecided | over 40 |  |",
-        "| X4: what X4 says | undecided |  | d: 10 of 60 records; and more |",
+        "| X4: what X4 says | undecided |  | d: 10 of 60 records |",
         "| X5: what X5 says | not run at this scale |  | needs s on d |",
-        "| X6: what X6 says | undecided |  | both at chance on d |",
     ]
 
 

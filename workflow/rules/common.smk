@@ -16,9 +16,9 @@ try:
     from tensorldp_papers.run.cell import check_name
     from tensorldp_papers.run.grid import make_plan
     from tensorldp_papers.registries import METHODS
-    from tensorldp_papers.run.method_plan import SYNTHETIC, ModelTraining
+    from tensorldp_papers.run.method_plan import ModelTraining
     from tensorldp_papers.run.settings import parse_settings
-    from tensorldp_papers.run.code_digest import code_of_cell, source_digest
+    from tensorldp_papers.run.code_digest import code_of_cell, job_of_cell, source_digest, source_listing
     from tensorldp_papers.run.study import load_study, study_files
     from tensorldp_papers.data.catalogue import get as dataset_entry
     from tensorldp_papers.data.catalogue import names as dataset_names, weights_names
@@ -28,7 +28,7 @@ try:
     from tensorldp_papers.run import at_work, environment, slurm
     from tensorldp_papers.data.fetch import content_digest
     from tensorldp_papers.run.failures import Witness, export_commands, finished, warnings_since
-    from tensorldp_papers.run.store import Store, digest, write_batch
+    from tensorldp_papers.run.store import Store, digest, note_code, write_batch
 except ImportError as error:
     sys.exit(f"error: {error.name or error} is not installed here: run `make figures`, or `pip install -e '.[pipeline]'` first")
 
@@ -114,17 +114,6 @@ def of_studies(kind, study="{study}"):
     return [f"results/batches/{'/'.join(key)}/{kind}.json" for key in BATCHES if key[0] == study]
 
 
-def data_folder(cell):
-    """Where the records of a cell come from: the prepared data set, features of it, or nowhere."""
-    if not cell.plan.data or cell.dataset == SYNTHETIC:
-        return None
-    if cell.plan.represented:
-        return f"results/representations/{cell.dataset}/{cell.factors.backbone}"
-    if cell.release == "features":
-        return f"results/features/{cell.dataset}/{cell.factors.backbone}"
-    return f"resources/datasets/{cell.dataset}"
-
-
 def weights_of(cell):
     """ImageNet weights, where the cell starts from them."""
     starts = isinstance(cell.training, ModelTraining) and cell.training.pretrained
@@ -133,7 +122,7 @@ def weights_of(cell):
 
 def records_of(wildcards):
     """The data of a batch: small files represent it, as large ones would be compared by time."""
-    folders = sorted({folder for cell in cells_of(wildcards) if (folder := data_folder(cell))})
+    folders = sorted({folder for cell in cells_of(wildcards) if (folder := cell.data_folder)})
     splits = [f"{folder}/{split}.safetensors" for folder in folders for split in ("train", "test")]
     weights = sorted({f"{folder}/source.json" for cell in cells_of(wildcards) if (folder := weights_of(cell))})
     return {"digests": [f"{folder}/digest.json" for folder in folders], "data": ancient(splits), "weights": weights}
@@ -165,10 +154,12 @@ def source(script, names=None, files=()):
 def described(cell, kind):
     """A cell as its jobs read it: for its scores or its models, or for its privacy."""
     stages = {"models": ("train_shared",), "privacy": ("privacy",)}.get(kind, ())
+    code = code_of_cell(cell, SCRIPTS, PLUGINS, stages)
+    note_code(STORE.results, code, lambda: source_listing(*job_of_cell(cell, SCRIPTS, PLUGINS, stages)))
     found = {
         "settings": cell.private_settings() if kind == "privacy" else cell.settings(),
-        "code": code_of_cell(cell, SCRIPTS, PLUGINS, stages),
-        "data": data_folder(cell),
+        "code": code,
+        "data": cell.data_folder,
         "weights": weights_of(cell),
     }
     if cell.plan.shares_models and kind != "models":
@@ -189,7 +180,7 @@ def makers(dataset, folder):
 def batch_file(kind, key):
     """The file of a batch, for jobs whose command line cannot hold thousands of cells."""
     cells = cells_by(key)
-    folders = sorted({(cell.dataset, folder) for cell in cells if (folder := data_folder(cell))})
+    folders = sorted({(cell.dataset, folder) for cell in cells if (folder := cell.data_folder)})
     made = [makers(*folder) for folder in folders]
     lost = STORE.lost("/".join(key), kind)
     found = [described(cell, kind) for cell in cells]

@@ -118,14 +118,14 @@ class Card:
         same = _at_same_guarantee(self.scores, own, "privunit")
         at_label = [score for score in self.scores if (score.dataset, score.released) == (own.dataset, FEATURES)]
         shown = same is not None and same.mechanism != self.key
-        found = [(same, "with the same guarantee")] if shown and same else []
-        found += [(score, f"with an ε of {score.true:.3g} on public features") for score in at_label]
-        if not found:
+        parts = [(same, "with the same guarantee")] if shown and same else []
+        parts += [(score, f"with an ε of {score.true:.3g} on public features") for score in at_label]
+        if not parts:
             return ""
-        if any(_is_at_chance(score) for score, _ in found):
-            parts = [f"{_reaches(score, 'is at chance')} {where}" for score, where in found]
-            return f"There PrivUnit {' and '.join(parts)}."
-        return f"There PrivUnit reaches {' and '.join(f'{score.mean:.2f} {where}' for score, where in found)}."
+        if any(_is_at_chance(score) for score, _ in parts):
+            said = [f"{_reaches(score, 'is at chance')} {how}" for score, how in parts]
+            return f"There PrivUnit {' and '.join(said)}."
+        return f"There PrivUnit reaches {' and '.join(f'{one.mean:.2f} {how}' for one, how in parts)}."
 
     def _own_score(self) -> Score | None:
         own = [

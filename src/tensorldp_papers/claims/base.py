@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial, wraps
 from typing import Any, Literal, TypeVar
@@ -56,6 +56,46 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class Number:
+    """A number that a check found.
+
+    Attributes:
+        name: what it is of.
+        value: the number.
+        unit: its unit; empty for shares, ratios, scores and epsilons.
+        low, high: its confidence interval, where it has one.
+        seeds: of a mean over seeds how many; 0 for what no run measured.
+    """
+
+    name: str
+    value: float
+    unit: str = ""
+    low: float | None = None
+    high: float | None = None
+    seeds: int = 0
+
+
+def named(values: Mapping[str, float], unit: str = "") -> tuple[Number, ...]:
+    """Returns the numbers of these names, all in one unit."""
+    return tuple(Number(name, float(value), unit) for name, value in values.items())
+
+
+@dataclass(frozen=True)
+class Need:
+    """What would decide a claim that is not decided, or one of its comparisons.
+
+    Attributes:
+        words: all of it.
+        missing: what is not there or weaker than the source's, in short.
+        seeds: how many would do; infinite where no look has as many, 0 where more seeds are not what is missing.
+    """
+
+    words: str
+    missing: tuple[str, ...] = ()
+    seeds: float = 0
+
+
+@dataclass(frozen=True)
 class Finding:
     """What a check found.
 
@@ -67,6 +107,9 @@ class Finding:
         condition: what a claim needs to hold; the table has it only for claims that hold.
         wanted: what would decide a claim whose `holds` is None; empty where nothing could.
         mixed: whether some of what the claim speaks of has what it says, and some the opposite; `holds` is None then.
+        numbers: those behind the words of `observed`, of a statement one for each comparison.
+        needs: what `wanted` says, part by part; the whole of it where none are given.
+        absent: the data sets that the condition names as not run.
     """
 
     holds: bool | None
@@ -75,6 +118,9 @@ class Finding:
     condition: str = ""
     wanted: str = ""
     mixed: bool = False
+    numbers: tuple[Number, ...] = ()
+    needs: tuple[Need, ...] = ()
+    absent: tuple[str, ...] = ()
 
 
 Check = Callable[[Evidence], Finding]

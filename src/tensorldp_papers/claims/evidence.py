@@ -43,7 +43,16 @@ def _stands_for(dataset: str, planned: set[str]) -> str:
 
 
 class NotRun(Exception):
-    """The runs that a claim needs are not among the results; the message says which."""
+    """The runs that a claim needs are not among the results.
+
+    Attributes:
+        lacking: which.
+        beside: what else the message says.
+    """
+
+    def __init__(self, lacking: str, beside: str = "") -> None:
+        super().__init__(lacking + beside)
+        self.lacking, self.beside = lacking, beside
 
 
 def _named(cell: AnyCell, factors: dict[str, Any]) -> bool:
@@ -64,6 +73,7 @@ class Evidence:
         self._measured: dict[CellKey, pd.DataFrame] | None = None
         self._chosen: dict[tuple[CellKey, str | None], pd.DataFrame] = {}
         self.used: list[str] = []
+        self.studies: set[str] = set()
         self.ways = 1
         self._keeps: Callable[[AnyCell], bool] = lambda _: True
 
@@ -79,9 +89,14 @@ class Evidence:
         """quick, desk or paper."""
         return self.plan.settings.scale
 
-    def lacks(self, what: str) -> NotRun:
-        """The exception that says that the plan does not have what a claim needs."""
-        return NotRun(f"needs {what}, which the {self.scale} grid does not have")
+    @property
+    def place(self) -> str:
+        """Where claims look for runs, in words."""
+        return f"the {self.scale} grid"
+
+    def lacks(self, what: str, beside: str = "") -> NotRun:
+        """The exception that says that the plan does not have what a claim needs, and what it lacks beside that."""
+        return NotRun(f"needs {what}, which {self.place} does not have{beside}")
 
     def cells(
         self,
@@ -122,6 +137,7 @@ class Evidence:
             NotRun: if none is planned at this scale, or one has no results.
             InputError: if a file is damaged.
         """
+        self.studies.add(study)
         cells = self.cells(study, dataset=dataset, mechanism=mechanism, **factors)
         chosen = (" or ".join([v] if isinstance(v, str) else sorted(v)) for v in (dataset, mechanism) if v)
         what = " ".join([study, *chosen, *(f"{key}={value}" for key, value in factors.items() if value is not None)])
@@ -134,10 +150,7 @@ class Evidence:
             if name not in present
         ]
         if not cells or missing:
-            raise NotRun(
-                f"needs {what}, which the {self.scale} grid does not have"
-                + (f" with {', '.join(missing)}" if cells else "")
-            )
+            raise self.lacks(what, f" with {', '.join(missing)}" if cells else "")
         table = self.measured(cells, metric)
         used = (
             f"the cell {cells[0].path} in results/metrics.parquet"

@@ -19,10 +19,9 @@ share the chance of a wrong yes (`best_of`).
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial, wraps
 from typing import Any, TypeVar
 
 import numpy as np
@@ -35,11 +34,15 @@ from tensorldp_papers.claims.statements import (
     ALPHA,
     DIFFERENCE,
     NOWHERE,
+    AllOf,
+    Alternative,
     AnyOf,
     Between,
     Estimate,
+    Shortfall,
     Statement,
     estimate,
+    finding,
     joined,
     minus,
     per_epsilon,
@@ -57,7 +60,6 @@ FLAT = 0.01  # a gain of accuracy in the second half of a training below which m
 
 ERRORS = 0.03  # what chance may add to one over the number of classes, where a room says nothing of a data set
 LENGTHS = ("epochs", "rounds", "steps")
-_NOT_RUN = "not run"
 SIMPLER = {  # parts that are another task, or that have less of each record
     "darknet_5k": "9 of 79 features, and eight applications in the place of four kinds of traffic",
     "imdb_glove": "100,000 of GloVe's 400,000 words",
@@ -94,7 +96,7 @@ def _network(variant: str) -> str:
     return factors.get("backbone", factors.get("model", ""))
 
 
-def shortfall(cells: Iterable[AnyCell], *, settled: bool = False) -> str:
+def shortfall(cells: Iterable[AnyCell], *, settled: bool = False) -> Shortfall:
     """How cells of one study and data set fall short of the source's run, in words; empty if they do not.
 
     Where several cells fall short to different degrees, the largest shortfall is named.
@@ -112,7 +114,7 @@ def shortfall(cells: Iterable[AnyCell], *, settled: bool = False) -> str:
                 continue
             if kind not in least or degree < least[kind][0]:
                 least[kind] = (degree, text)
-    return f"{name}: {', '.join(text for _, text in least.values())}" if least else ""
+    return Shortfall((name, ", ".join(text for _, text in least.values()))) if least else Shortfall()
 
 
 def pulls(cells: Iterable[AnyCell]) -> bool:
@@ -179,9 +181,9 @@ def settled(evidence: Evidence, study: str, metric: str, **arm: Any) -> bool:
     return late is not None and late.decide() is True
 
 
-def weakly(statement: Statement, weak: str) -> Statement:
-    """The statement with this weakness added to each of its comparisons."""
-    return statement.mapped(lambda leaf: replace(leaf, weak=joined([leaf.weak, weak])))
+def weakly(statement: Statement, *weak: str) -> Statement:
+    """The statement with these weaknesses added to each of its comparisons."""
+    return statement.mapped(lambda leaf: replace(leaf, weak=Shortfall.of([leaf.weak, *weak])))
 
 
 def about(statement: Statement, dataset: str) -> Statement:
@@ -189,11 +191,45 @@ def about(statement: Statement, dataset: str) -> Statement:
     return statement.mapped(lambda leaf: replace(leaf, dataset=dataset))
 
 
+def absent(names: Iterable[str], present: Iterable[str]) -> list[str]:
+    """The data sets of a statement that are not among those present."""
+    run = set(present)
+    return [name for name in names if name not in run]
+
+
 def not_run(names: Iterable[str], present: Iterable[str]) -> str:
     """The data sets of a statement that are not among those present, as a condition."""
-    run = set(present)
-    missing = ", ".join(name for name in names if name not in run)
-    return f"{missing} {_NOT_RUN}" if missing else ""
+    missing = ", ".join(absent(names, present))
+    return f"{missing} not run" if missing else ""
+
+
+def settle(
+    evidence: Evidence,
+    made: Iterable[Scores],
+    parts: Sequence[Statement],
+    observed: str = "",
+    test: str = "",
+    *,
+    datasets: Iterable[str] = (),
+    condition: str = "",
+    then: str = "",
+) -> Finding:
+    """Returns the finding that all parts of a statement hold in this view of the results.
+
+    Args:
+        evidence: the view, one of those that share the chance of a wrong yes.
+        made: the runs that the statement is about.
+        parts: its parts.
+        observed: further observations; they decide nothing.
+        test: where it is tested, as `evidence` of a `Finding`.
+        datasets: all data sets of the claim; those that were not run become a condition.
+        condition: what else the statement needs, if it holds.
+        then: the same, named after the data sets.
+    """
+    names, present = list(datasets), [scores.dataset for scores in made]
+    statement = Alternative(AllOf(parts), evidence.ways)
+    conditions = joined([condition, not_run(names, present), then])
+    return finding(statement, observed, test, condition=conditions, absent=absent(names, present))
 
 
 def best_of(options: Mapping[Name, Statement]) -> tuple[Statement, list[Name]]:
@@ -203,41 +239,63 @@ def best_of(options: Mapping[Name, Statement]) -> tuple[Statement, list[Name]]:
     return AnyOf(statements) if len(statements) > 1 else statements[0], holding
 
 
-def in_best_view(evidence: Evidence, views: Iterable[Callable[[AnyCell], bool]], check: Check) -> Finding:
+View = Callable[[AnyCell], bool]  # which cells of the results count
+Tried = tuple[Finding | NotRun, Evidence]  # what a check finds in a view
+
+
+def either(
+    views: Callable[[Evidence], Sequence[View]], tell: Callable[[Finding, Evidence, Iterator[Tried]], Finding]
+) -> Callable[[Callable[..., Finding]], Callable[..., Finding]]:
+    """Decorates a check, which then finds what it finds in the best view of the results.
+
+    Args:
+        views: those of some results.
+        tell: what becomes of a finding that holds, given its view and what the check finds in each of them in turn,
+            with an equal part of the chance of a wrong yes.
+    """
+
+    def decorated(check: Callable[..., Finding]) -> Callable[..., Finding]:
+        @wraps(check)
+        def decided(evidence: Evidence, **options: Any) -> Finding:
+            all_views, with_options = views(evidence), partial(check, **options)
+            found, view = in_best_view(evidence, all_views, with_options)
+            tried = (_attempt(with_options, evidence.only(keep, len(all_views))) for keep in all_views)
+            return tell(found, view, tried) if found.holds else found
+
+        return decided
+
+    return decorated
+
+
+def in_best_view(evidence: Evidence, views: Iterable[View], check: Check) -> tuple[Finding, Evidence]:
     """The finding of a check in the first view of the results in which it holds, else is mixed, else can be decided.
 
-    A view is which cells count. Those in which the check examines something else share the chance of a wrong yes. Of
+    With it comes this view. Those in which the check examines something else share the chance of a wrong yes. Of
     several in which it holds, the first with the fewest data sets that were not run counts.
 
     Raises:
         NotRun: if no view has what the check needs.
     """
-
-    def attempt(view: Evidence) -> Finding | NotRun:
-        try:
-            return check(view)
-        except NotRun as error:
-            return error
-
     keeps = list(views)
-    tried = [(attempt(view), view) for view in (evidence.only(keep, 1) for keep in keeps)]
+    tried = [_attempt(check, evidence.only(keep, 1)) for keep in keeps]
     ways = len({one.observed if isinstance(one, Finding) else str(one) for one, _ in tried})
     if ways > 1:
-        tried = [(attempt(view), view) for view in (evidence.only(keep, ways) for keep in keeps)]
+        tried = [_attempt(check, evidence.only(keep, ways)) for keep in keeps]
     findings = [(one, view) for one, view in tried if isinstance(one, Finding)]
     holding = [(one, view) for one, view in findings if one.holds]
     holding = holding or [(one, view) for one, view in findings if one.mixed]
-    best, view = min(holding, key=lambda pair: _absent(pair[0]), default=(findings or tried)[0])
+    best, view = min(holding, key=lambda pair: len(pair[0].absent), default=(findings or tried)[0])
     evidence.used += [name for name in view.used if name not in evidence.used]
     if isinstance(best, NotRun):
         raise best
-    return best
+    return best, view
 
 
-def _absent(found: Finding) -> int:
-    """How many data sets the condition of a finding names as not run."""
-    names = re.search(rf"(?:^|; )([^;]*) {_NOT_RUN}", found.condition)
-    return len(names[1].split(", ")) if names else 0
+def _attempt(check: Check, view: Evidence) -> Tried:
+    try:
+        return check(view), view
+    except NotRun as error:
+        return error, view
 
 
 def planned(evidence: Evidence, study: str, names: Iterable[str], what: str, **factors: Any) -> list[str]:

@@ -24,6 +24,7 @@ is mixed, with the numbers of both.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -35,7 +36,7 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from tensorldp.errors import InputError, check_real
-from tensorldp_papers.claims.base import Finding
+from tensorldp_papers.claims.base import Finding, Need, Number
 
 
 @dataclass(frozen=True)
@@ -128,10 +129,36 @@ def wrong_by_chance(claims: pd.DataFrame) -> float:
     These are verdicts on statements of any kind whose evidence has means over seeds.
 
     Args:
-        claims: a table of claims, with columns verdict and observed.
+        claims: a table of claims, with columns verdict and numbers.
     """
-    decided = claims["observed"].str.contains(r" over \d+ seeds") & claims["verdict"].isin(DECIDED)
-    return ALPHA * int(decided.sum())
+    decided = claims[claims["verdict"].isin(DECIDED)]
+    found = [json.loads(numbers) for numbers in decided["numbers"]]
+    return ALPHA * len([1 for numbers in found if any(one.get("seeds", 0) >= LEAST_SEEDS for one in numbers)])
+
+
+class Shortfall(str):
+    """How runs fall short of the source's, in words, "data set: what they lack".
+
+    Attributes:
+        parts: the data sets with what their runs lack; without a name where it is about none, or about all.
+    """
+
+    parts: tuple[tuple[str, str], ...]
+
+    def __new__(cls, *parts: tuple[str, str]) -> Shortfall:
+        made = super().__new__(cls, "; ".join(": ".join(filter(None, part)) for part in parts))
+        made.parts = parts
+        return made
+
+    def __getnewargs__(self) -> tuple[tuple[str, str], ...]:  # type: ignore[override]
+        return self.parts
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Shortfall:
+        """All of some shortfalls; a text that is none is about no data set."""
+        return cls(
+            *(part for text in texts if text for part in (text.parts if isinstance(text, cls) else [("", text)]))
+        )
 
 
 def look(seeds: int) -> int:
@@ -329,21 +356,33 @@ class Between:
             return distance
         return distance / self.value.error if self.value.error > 0 else math.copysign(math.inf, distance)
 
-    def wanted(self, for_it: float = ALPHA, against_it: float = ALPHA) -> str:
+    def need(self, for_it: float = ALPHA, against_it: float = ALPHA) -> Need:
         """What would decide it at these chances of a wrong yes and a wrong no."""
         if self.undecidable:
-            return f"{self.name}: {self.undecidable}"
+            short = Shortfall.of([self.weak]).parts
+            name = short[0][0] if short and short[0][0] else self.dataset or self.name
+            return Need(f"{self.name}: {self.undecidable}", (f"{self.undecidable} on {name}",))
         if self.value.seeds < LEAST_SEEDS:
             made = "one seed was run" if self.value.seeds == 1 else f"{self.value.seeds} seeds were run"
-            return f"{self.name}: {made}, at least {LEAST_SEEDS} are needed"
+            text = f"{self.name}: {made}, at least {LEAST_SEEDS} are needed"
+            return Need(text, (text,))
         against = f"{self.name}: {self.value}, the limit being {self._limits()}"
         inside = self.slack() >= 0
         if self.weak and not (inside and self._is_harder(for_it)):
-            return f"{against}, which {'shows' if inside else 'refutes'} nothing: {self.weak}"
+            missing = tuple(str(Shortfall(part)) for part in Shortfall.of([self.weak]).parts)
+            return Need(f"{against}, which {'shows' if inside else 'refutes'} nothing: {self.weak}", missing)
         mean = self.value.mean
         distance = min(abs(mean - limit) for limit in (self.low, self.high) if math.isfinite(limit))
         enough = self.value.seeds_for(distance, for_it if inside else against_it)
-        return f"{against}; {f'{enough} seeds would do' if enough else f'{max(LOOKS)} seeds would not do'}"
+        if enough:
+            return Need(f"{against}; {enough} seeds would do", seeds=enough)
+        return Need(f"{against}; {max(LOOKS)} seeds would not do", seeds=math.inf)
+
+    def number(self) -> Number:
+        """Its mean, with its interval where seeds have a look."""
+        mean, half = self.value.mean, self.value.half(ALPHA)
+        number = Number(self.name, mean, seeds=self.value.seeds)
+        return replace(number, low=mean - half, high=mean + half) if math.isfinite(half) else number
 
     def _limits(self) -> str:
         ends = [f"{end:.4g}" for end in (self.low, self.high) if math.isfinite(end)]
@@ -510,12 +549,11 @@ def weaknesses(statement: Statement) -> str:
 
 
 def _grouped(texts: Iterable[str]) -> list[str]:
-    """Texts of the form "data set: shortfall", one for each shortfall."""
+    """Shortfalls in words, one for each that several data sets share."""
     names: dict[str, list[str]] = {}
-    for part in dict.fromkeys(one for text in texts for one in text.split("; ")):
-        name, _, shortfall = part.partition(": ")
+    for name, shortfall in dict.fromkeys(Shortfall.of(texts).parts):
         names.setdefault(shortfall, []).append(name)
-    return [": ".join(filter(None, [" and ".join(alike), shortfall])) for shortfall, alike in names.items()]
+    return [str(Shortfall((" and ".join(alike), shortfall))) for shortfall, alike in names.items()]
 
 
 def _weak_texts(leaves: Iterable[Between]) -> list[str]:
@@ -569,14 +607,13 @@ def _aside(leaf: Between) -> str:
     return f" ({leaf.weak})" if leaf.weak else ""
 
 
-def needs(statement: Statement) -> str:
-    """What would decide a statement: the open ones among the comparisons that decide it."""
+def needs(statement: Statement) -> list[Need]:
+    """What would decide a statement: some of the open ones among the comparisons that decide it, and how many more."""
     telling = statement.telling()
     open_ = [one for one in telling if one.is_open()] or telling
     shown = sorted(open_, key=lambda one: (one.leaf.value.seeds, one.leaf.slack()))[: SHOWN - 1]
     more = len(open_) - len(shown)
-    parts = [one.leaf.wanted(one.for_it, one.against_it) for one in shown]
-    return "; ".join(parts) + (f"; and {more} more" if more else "")
+    return [one.leaf.need(one.for_it, one.against_it) for one in shown] + ([Need(f"and {more} more")] if more else [])
 
 
 def _decision(statement: Statement) -> str:
@@ -624,7 +661,14 @@ def _marks(statement: Statement, word: str) -> list[float]:
 
 
 def finding(
-    statement: Statement, observed: str = "", evidence: str = "", *, condition: str = "", wanted: str = ""
+    statement: Statement,
+    observed: str = "",
+    evidence: str = "",
+    *,
+    condition: str = "",
+    wanted: str = "",
+    numbers: Sequence[Number] = (),
+    absent: Sequence[str] = (),
 ) -> Finding:
     """The finding of a statement: its comparisons, then `observed`.
 
@@ -634,18 +678,25 @@ def finding(
         evidence: as in `Finding`.
         condition: the condition under which the statement was found to hold, besides the weakness of its runs.
         wanted: what would decide it, besides seeds, if it is undecided.
+        numbers: those of `observed`, beside those of the comparisons.
+        absent: as in `Finding`.
     """
+    found = (*(leaf.number() for leaf in statement.leaves()), *numbers)
     if statement.mixed():
         text = joined([both_sides(statement), observed, flips(statement)])
-        return Finding(None, text, evidence, mixed=True)
+        return Finding(None, text, evidence, mixed=True, numbers=found)
     text = joined([words(statement), observed, flips(statement)])
     holds = statement.decide()
     if holds is None:
-        return Finding(None, text, evidence, wanted=joined([needs(statement), wanted]))
+        parts = [*needs(statement), *([Need(wanted, (wanted,))] if wanted else [])]
+        text_of_needs = joined(part.words for part in parts)
+        return Finding(None, text, evidence, wanted=text_of_needs, numbers=found, needs=tuple(parts))
     if not holds:
         weak = joined(_grouped(_weak_texts(statement.leaves())))
-        return Finding(False, joined([text, f"weaker runs, which refute nothing: {weak}" if weak else ""]), evidence)
-    return Finding(True, text, evidence, condition=joined([condition, weaknesses(statement)]))
+        text = joined([text, f"weaker runs, which refute nothing: {weak}" if weak else ""])
+        return Finding(False, text, evidence, numbers=found)
+    condition = joined([condition, weaknesses(statement)])
+    return Finding(True, text, evidence, condition=condition, numbers=found, absent=tuple(absent))
 
 
 def per_seed(rows: pd.DataFrame, statistic: str = "mean") -> Estimate:

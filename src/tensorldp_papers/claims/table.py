@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Literal, get_args
+import math
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, get_args
 
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -11,7 +13,18 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from tensorldp import __version__
 from tensorldp.errors import InputError
 from tensorldp_papers.claim_registry import KINDS
-from tensorldp_papers.claims.base import Claim, ConditionKind, NotRun, Verdict, catalogue, load_checks, verdict
+from tensorldp_papers.claims.base import (
+    Claim,
+    ConditionKind,
+    Finding,
+    Need,
+    NotRun,
+    Number,
+    Verdict,
+    catalogue,
+    load_checks,
+    verdict,
+)
 from tensorldp_papers.claims.criteria import in_words
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.rooms import paper
@@ -30,11 +43,16 @@ COLUMNS = [
     "evidence",
     "criterion",
     "was",
+    "numbers",
+    "seeds_needed",
+    "missing",
+    "studies",
 ]
+DIGITS = 6  # of a number of the table: as many as no page writes, and as processors share
 
 
-def decide(claim: Claim, evidence: Evidence) -> dict[str, str]:
-    """The row of one claim.
+def find(claim: Claim, evidence: Evidence) -> Finding | NotRun:
+    """Returns what a claim's check finds, or that the runs which it needs are not there.
 
     Raises:
         InputError: if it has no check, or its check fails on damaged results.
@@ -42,37 +60,87 @@ def decide(claim: Claim, evidence: Evidence) -> dict[str, str]:
     checks = load_checks()
     if claim.id not in checks:
         raise InputError(f"the claim {claim.id} has no check")
-    registered = checks[claim.id]
-    evidence.used = []
+    evidence.used, evidence.studies = [], set()
+    try:
+        return checks[claim.id].check(evidence)
+    except NotRun as missing:
+        return missing
+    except InputError as error:
+        raise InputError(f"the claim {claim.id} cannot be decided: {error}") from None
+
+
+def row_of(claim: Claim, found: Finding | NotRun, evidence: Evidence) -> dict[str, str]:
+    """Returns a claim's row of the table, of what `find` found in this evidence."""
+    registered = load_checks()[claim.id]
     row = {"id": claim.id, "source": claim.source, "claim": claim.claim, "kind": claim.kind}
     row["expected"] = registered.expected
     row["criterion"], row["was"] = in_words(claim.id)
-    try:
-        finding = registered.check(evidence)
-        row |= {"verdict": verdict(claim, finding), "condition": finding.condition if finding.holds else ""}
-        row |= {"wanted": finding.wanted, "observed": finding.observed}
-        row["evidence"] = "; ".join(filter(None, [finding.evidence, *evidence.used]))
-    except NotRun as missing:
-        row |= {"verdict": "not run at this scale", "condition": "", "wanted": str(missing), "observed": str(missing)}
+    needs: Sequence[Need]
+    numbers: Sequence[Number]
+    if isinstance(found, NotRun):
+        needs, numbers = [Need(str(found), (found.lacking,))], ()
+        row |= {"verdict": "not run at this scale", "condition": "", "wanted": str(found), "observed": str(found)}
         row["evidence"] = "none at this scale"
-    except InputError as error:
-        raise InputError(f"the claim {claim.id} cannot be decided: {error}") from None
+    else:
+        needs = found.needs or [Need(wanted, (wanted,)) for wanted in [found.wanted] if wanted]
+        numbers = found.numbers
+        row |= {"verdict": verdict(claim, found), "condition": found.condition if found.holds else ""}
+        row |= {"wanted": found.wanted, "observed": found.observed}
+        row["evidence"] = "; ".join(filter(None, [found.evidence, *evidence.used]))
     row["condition_is"] = registered.condition_is if row["condition"] else ""
+    row["numbers"] = json.dumps([_as_record(number) for number in dict.fromkeys(numbers)], ensure_ascii=False)
+    seeds = max((need.seeds for need in needs), default=0)
+    row["seeds_needed"] = f"{seeds:g}" if seeds else ""
+    missing = list(dict.fromkeys(part for need in needs for part in need.missing))
+    row["missing"] = json.dumps(missing, ensure_ascii=False)
+    row["studies"] = " ".join(sorted(evidence.studies))
     return {column: row[column] for column in COLUMNS}
+
+
+def _as_record(number: Number) -> dict[str, Any]:
+    """A number as JSON has it: what it does not have is left out, and infinity is null."""
+    record = {
+        key: value for key, value in vars(number).items() if value not in ("", None) and (key, value) != ("seeds", 0)
+    }
+    floats = {key: float(value) for key, value in record.items() if key in ("value", "low", "high")}
+    rounded = {key: float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None for key, value in floats.items()}
+    return record | rounded
+
+
+def numbers_in(text: str) -> dict[str, float]:
+    """Returns the numbers in a row's column `numbers` by name; of those with one name the first."""
+    records = json.loads(text or "[]")
+    return {one["name"]: math.inf if one["value"] is None else one["value"] for one in reversed(records)}
 
 
 def claims_table(evidence: Evidence) -> pd.DataFrame:
     """One row per claim of the catalogue, in its order.
 
-    `condition` is what a claim needs to hold, `wanted` what would decide one that is not decided.
+    `condition` is what a claim needs to hold, `wanted` what would decide one that is not decided. `numbers` has those
+    behind `observed` as JSON, `seeds_needed` how many would do where seeds are wanted, `missing` what else is wanted,
+    in short and as JSON, and `studies` those that the check read.
 
     Raises:
         InputError: if a claim has no check, or a check fails on damaged results, naming the claim.
     """
-    return pd.DataFrame([decide(claim, evidence) for claim in catalogue().values()], columns=COLUMNS)
+    rows = [row_of(claim, find(claim, evidence), evidence) for claim in catalogue().values()]
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 FORMAT: Literal[1] = 1
+
+
+class NumberRecord(BaseModel):
+    """A number that a check found."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Annotated[str, Field(min_length=1, description="what it is of")]
+    value: Annotated[float | None, Field(description="the number; null for infinity")]
+    unit: Annotated[str, Field(description="empty for shares, ratios, scores and epsilons")] = ""
+    low: Annotated[float | None, Field(description="lower end of its interval, if it has one")] = None
+    high: Annotated[float | None, Field(description="upper end of its interval, if it has one")] = None
+    seeds: Annotated[int, Field(description="of a mean over seeds how many, else 0")] = 0
 
 
 class ClaimRecord(BaseModel):
@@ -96,6 +164,7 @@ class ClaimRecord(BaseModel):
     criterion: Annotated[str, Field(description="date and commit of the criterion; empty if its room notes none")]
     was: Annotated[str, Field(description="verdicts by earlier criteria, after data had been seen")]
     scale: Annotated[str, Field(description="scale of the runs; empty if the table does not say")]
+    numbers: Annotated[list[NumberRecord], Field(description="those behind `observed`; none in older tables")]
 
 
 class ClaimSet(BaseModel):
@@ -119,7 +188,7 @@ def claim_set(table: pd.DataFrame, catalogue: dict[str, Claim]) -> ClaimSet:
         InputError: if a column is missing, an id occurs twice, or a value is not allowed.
     """
     later = ("scale", "condition_is", "criterion", "was")  # which older tables do not have
-    given = set(ClaimRecord.model_fields) - {"identifier", "place", *later}
+    given = set(ClaimRecord.model_fields) - {"identifier", "place", "numbers", *later}
     if missing := sorted(given - set(table.columns)):
         raise InputError(f"the table of claims has no column {missing[0]}: it is not one that a run has written")
     twice = table["id"][table["id"].duplicated()]
@@ -135,6 +204,7 @@ def claim_set(table: pd.DataFrame, catalogue: dict[str, Claim]) -> ClaimSet:
             "identifier": paper(str(row["source"])).identifier,
             "place": catalogue[name].place if name in catalogue else "",
             **{key: row.get(key, "") for key in later},
+            "numbers": json.loads(row.get("numbers") or "[]"),
         }
         try:
             records.append(ClaimRecord.model_validate({key: row[key] for key in given} | about))
@@ -150,9 +220,11 @@ def as_json(claims: ClaimSet) -> str:
 
 
 def as_csv(claims: ClaimSet) -> str:
-    """The text of claims.csv: the same records, one line each, columns in the order of the schema."""
-    columns = list(ClaimRecord.model_fields)
-    return str(pd.DataFrame([record.model_dump() for record in claims.claims], columns=columns).to_csv(index=False))
+    """The text of claims.csv: the same records, one line each, in the order of the schema, numbers as JSON."""
+    rows = [record.model_dump() for record in claims.claims]
+    for row in rows:
+        row["numbers"] = json.dumps(row["numbers"], ensure_ascii=False)
+    return str(pd.DataFrame(rows, columns=list(ClaimRecord.model_fields)).to_csv(index=False))
 
 
 def schema_text() -> str:

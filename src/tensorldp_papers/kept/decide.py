@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tensorldp.errors import InputError
 from tensorldp_papers.claims.base import NotRun, catalogue
 from tensorldp_papers.claims.evidence import Evidence, rows_by_cell
-from tensorldp_papers.claims.table import COLUMNS, decide
+from tensorldp_papers.claims.table import COLUMNS, find, row_of
 from tensorldp_papers.data.catalogue import get
 from tensorldp_papers.kept.provenance import (
     METRICS,
@@ -71,6 +71,10 @@ class KeptEvidence(Evidence):
         super().__init__(Plan(settings, {}, tuple(_cells(metrics, trained or {}))), Path())
         self._measured = rows_by_cell(metrics)
 
+    @property
+    def place(self) -> str:
+        return "the kept results"
+
     def table(self, name: str) -> pd.DataFrame:
         """A table of exact columns, computed here with few draws: what was measured in it decides nothing."""
         table = _exact(name).copy()
@@ -105,13 +109,9 @@ def decide_again(reference: Path, earlier: pd.DataFrame | None = None) -> pd.Dat
     scale, commits = evidence.scale, " ".join(sorted(metrics["commit"].unique()))
     rows = []
     for claim in catalogue().values():
-        # today's grid is not what was run
-        row = {
-            key: text.replace(f"the {scale} grid does not have", "the kept results do not have")
-            for key, text in decide(claim, evidence).items()
-        }
-        row |= {"scale": scale, "commit": commits}
-        rows.append(row | (_earlier(earlier, claim.id) if "not kept" in row["wanted"] else {}))
+        found = find(claim, evidence)
+        row = {**row_of(claim, found, evidence), "scale": scale, "commit": commits}
+        rows.append(row | (_earlier(earlier, claim.id) if isinstance(found, NotKept) else {}))
     return pd.DataFrame(rows, columns=[*COLUMNS, "scale", "commit"])
 
 

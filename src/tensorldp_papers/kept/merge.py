@@ -18,6 +18,7 @@ from tensorldp_papers.kept.provenance import (
     PROVENANCE,
     SCALES,
     SEEDED,
+    VERSIONS,
     among,
     names,
     read_table,
@@ -34,7 +35,7 @@ def merge_run(results: Path, reference: Path, *, allow_dirty: bool = False, only
     """Put the rows of a finished run among the kept results; returns the studies from which rows were taken over.
 
     A run at a larger scale replaces all rows of a study, one at a smaller scale leaves them. At the same scale, a
-    cell's seeds replace the same seeds and join others with the same settings, code and data; what the
+    cell's seeds replace the same seeds and join others with the same settings, versions and data; what the
     run does not have stays. The claims are decided from the kept rows (`kept/decide.py`), not merged.
 
     Args:
@@ -90,7 +91,7 @@ def merge_run(results: Path, reference: Path, *, allow_dirty: bool = False, only
 
 
 def summarise(reference: Path) -> None:
-    """Write what is kept for each study, data set and seed: scale, cells, seconds, commits, machine and digests."""
+    """Write what is kept for each study, data set and seed: scale, cells, seconds, commits, machine and versions."""
     runs = provenance.with_origins(pd.read_parquet(reference / METRICS), reference).sort_values(SEEDED)
     rows = []
     for piece, part in runs.fillna(dict.fromkeys(MACHINE, "")).groupby(["study", "dataset", "seed"], observed=True):
@@ -98,7 +99,8 @@ def summarise(reference: Path) -> None:
         found |= {"scale": part["scale"].iloc[0], "cells": len(part), "seconds": round(float(part["seconds"].sum()), 1)}
         found |= {"commits": " ".join(sorted(set(part["commit"])))}
         found |= {name: " ".join(sorted(set(part[name]) - {""})) for name in MACHINE}
-        found |= {name: digest(" ".join(part[name])) if all(part[name]) else "" for name in ("settings", "source")}
+        found |= {name: " ".join(map(str, sorted(set(part[name])))) for name in VERSIONS}
+        found |= {"settings": digest(" ".join(part["settings"])) if all(part["settings"]) else ""}
         rows.append(found)
     write_table(reference / PIECES, pd.DataFrame(rows), sealed=False)
 
@@ -136,15 +138,21 @@ def _origins_of_run(results: Path, metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def _check_seeds(kept: pd.DataFrame, new: pd.DataFrame) -> None:
-    """Refuse a run that would leave one cell with seeds from different settings, code or data."""
+    """Refuse a run that would leave one cell with seeds from different settings, versions or data."""
     both = kept[~among(kept, new, SEEDED)].merge(new.drop_duplicates(CELL), on=CELL, suffixes=("", "_new"))
-    unknown, settings = (both["settings"] == "") | (both["source"] == ""), both["settings"] != both["settings_new"]
-    source, data = both["source"] != both["source_new"], (both["data"] != "") & (both["data"] != both["data_new"])
-    differ = both[unknown | settings | source | data]
+    unknown = (both["settings"] == "") | (both[VERSIONS] == 0).any(axis=1)
+    settings = both["settings"] != both["settings_new"]
+    version = pd.concat([both[name] != both[f"{name}_new"] for name in VERSIONS], axis=1).any(axis=1)
+    data = (both["data"] != "") & (both["data"] != both["data_new"])
+    differ = both[unknown | settings | version | data]
     if differ.empty:
         return
     name, part = next(iter(differ.groupby(CELL, observed=True)))
-    texts = {"settings or code that were not noted": unknown, "other settings": settings, "other code": source}
+    texts = {
+        "settings or versions that are not known": unknown,
+        "other settings": settings,
+        "other versions of its method or mechanism": version,
+    }
     how = next((text for text, where in texts.items() if where[part.index[0]]), "other data")
     has = new.loc[[other == name for other in names(new)], "seed"]
     raise InputError(

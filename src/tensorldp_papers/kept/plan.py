@@ -13,7 +13,7 @@ from tensorldp.errors import InputError
 from tensorldp_papers.data.catalogue import get as dataset_entry
 from tensorldp_papers.data.catalogue import names as dataset_names
 from tensorldp_papers.kept import provenance
-from tensorldp_papers.kept.provenance import METRICS, SEEDED, among, described, names
+from tensorldp_papers.kept.provenance import CURRENT, METRICS, SEEDED, among, data_digest, described, names
 from tensorldp_papers.run.cell import AnyCell
 from tensorldp_papers.run.code_digest import code_of_cell
 from tensorldp_papers.run.method_plan import SYNTHETIC
@@ -23,6 +23,7 @@ from tensorldp_papers.run.table import CELL
 DONE, KEPT, OTHER, LEFT = "done", "kept", "other", "left"
 LEVELS = ("measured", "same mechanism", "same network", "same network, other data")
 UNKNOWN = "unknown"
+STORED = ["settings", "code"]  # a run's own result with today's values of these counts
 COUNTED = ["cells", "seeds", "runs", DONE, KEPT, OTHER, LEFT]
 HOURS, DISK = ["hours", "hours_left"], ["data_mb", "releases_mb"]
 PLAN_COLUMNS = ["study", "dataset", *COUNTED, *HOURS, *LEVELS, UNKNOWN, *DISK]
@@ -55,11 +56,11 @@ def computed(
         plugins: the config's.
 
     Returns:
-        A row for each planned run with `cell`, `seed` and `state`: `done` in the run's folder or `kept`, both with
-        today's settings and code, kept with `other` ones, or `left`. And the seconds of all that is stored or kept.
+        A row for each planned run with `cell`, `seed` and `state`: `done` in the run's folder with today's settings and
+        code, `kept` with today's settings and versions, kept with `other` ones, or `left`. And the seconds of all that
+        is stored or kept.
     """
-    made = ["settings", "source"]
-    rows = [{**described(cell), "source": code_of_cell(cell, workflow / "scripts", plugins)} for cell in cells]
+    rows = [{**described(cell), "code": code_of_cell(cell, workflow / "scripts", plugins)} for cell in cells]
     runs = pd.DataFrame([{**row, "seed": seed} for row in rows for seed in row["cell"].seeds]).assign(state=LEFT)
     measured = []
 
@@ -71,7 +72,10 @@ def computed(
             pd.read_parquet(reference / METRICS, columns=[*SEEDED, "seconds", "scale"]), reference
         )
         mark(kept, SEEDED, OTHER)
-        mark(kept, [*SEEDED, *made], KEPT)
+        today = {provenance.name_of(cell): data_digest(cell, results.parent) for cell in cells}
+        records = pd.Series([today.get(name, "") for name in names(kept)], index=kept.index, dtype=object)
+        others = (records != "") & (kept["data"] != "") & (records != kept["data"])
+        mark(kept[~others], CURRENT, KEPT)
         then = kept.merge(provenance.cells_as_planned(kept)[[*CELL, "cell"]], on=CELL)
         trained = provenance.noted_training(reference)
         measured = [
@@ -83,7 +87,7 @@ def computed(
             stored.append(provenance.read_result(Store(results), path))
         except InputError:  # damaged, or of an earlier version
             continue
-    mark(pd.DataFrame(stored, columns=[*SEEDED, *made]), [*SEEDED, *made], DONE)
+    mark(pd.DataFrame(stored, columns=[*SEEDED, *STORED]), [*SEEDED, *STORED], DONE)
     return runs, measured + [(row["cell"], row["seconds"]) for row in stored]
 
 
@@ -201,7 +205,7 @@ def plan_text(table: pd.DataFrame) -> str:
     least = " Hours of unknown runs come on top." if table[UNKNOWN].sum() else ""
     return (
         f"{shown.to_string(index=False)}\n\n"
-        f"A run is a cell with one seed. {OTHER}: kept with settings or code that are not today's or were not noted; "
+        f"A run is a cell with one seed. {OTHER}: kept with settings or versions that are not today's or not known; "
         "it has to run again and counts as left.\n"
         f"Runs whose hours are: {estimates}.{least}\n"
     )

@@ -16,7 +16,7 @@ from tensorldp_papers.run.grid import make_plan
 from tensorldp_papers.run.method_plan import plan_of
 from tensorldp_papers.run.sealed import read_sealed
 from tensorldp_papers.run.settings import parse_settings
-from tensorldp_papers.run.store import Store, digest
+from tensorldp_papers.run.store import Store, content_of, digest
 from tensorldp_papers.run.table import CELL
 from tensorldp_papers.run.table import read_table as read_whole
 
@@ -24,8 +24,11 @@ SCALES = ("quick", "desk", "paper")
 METRICS, SERIES, AUDITS, STANDING = "metrics.parquet", "series.parquet", "audits.csv", "standing.csv"
 CLAIMS, PIECES, PROVENANCE = "claims.csv", "pieces.csv", "provenance.parquet"
 SEEDED = [*CELL, "seed"]  # a run: a cell and a seed
-# digests of all settings, code and records, and the training settings that are not defaults; empty if never noted
-ORIGIN = ["settings", "training", "source", "data"]
+VERSIONS = ["method_version", "mechanism_version"]  # of the numbers that were computed; 0 if not known
+# digests of all settings and of the records, and the training settings that are not defaults; empty if never noted
+ORIGIN = ["settings", "training", *VERSIONS, "data"]
+UNNOTED = {name: 0 if name in VERSIONS else "" for name in ORIGIN}
+CURRENT = [*SEEDED, "settings", *VERSIONS]  # a kept run with today's values of these counts
 Name = tuple[str, str, str, str, float]
 
 
@@ -56,10 +59,16 @@ def settings_digest(cell: AnyCell) -> str:
 
 
 def described(cell: AnyCell) -> dict[str, Any]:
-    """The cell, its name, and what its settings say of `ORIGIN`, as a row."""
+    """The cell, its name, and what it says today of `ORIGIN`, as a row."""
     training = json.dumps(cell.training.model_dump(exclude_defaults=True), sort_keys=True)
     name = dict(zip(CELL, name_of(cell), strict=True))
-    return {**name, "settings": settings_digest(cell), "training": training, "cell": cell}
+    return {**name, "settings": settings_digest(cell), "training": training, **cell.versions, "cell": cell}
+
+
+def data_digest(cell: AnyCell, folder: Path) -> str:
+    """The digest of the cell's records as results note it, where they are prepared in a run's folder; else empty."""
+    place = cell.data_folder
+    return digest(content_of(folder / place)) if place and (folder / place / "digest.json").exists() else ""
 
 
 def read_result(store: Store, path: Path) -> dict[str, Any]:
@@ -67,7 +76,8 @@ def read_result(store: Store, path: Path) -> dict[str, Any]:
     content, seed = read_sealed(path, store.place(path)), int(path.name.split(".")[0].removeprefix("seed~"))
     try:
         found = {**described(parse_cell(content["cell"])), "seed": seed, "seconds": float(content["run"]["seconds"])}
-        return {**found, "source": content["code"], "data": content["data"], "rows": content["rows"]}
+        made = {name: content[name] for name in (*VERSIONS, "code", "data", "rows")}
+        return {**found, **made}
     except (KeyError, TypeError):
         raise InputError(f"the result {path} does not say what made it: delete the file and run again") from None
     except InputError as error:
@@ -83,8 +93,9 @@ def with_origins(metrics: pd.DataFrame, reference: Path) -> pd.DataFrame:
     """A row for each run of the kept rows, with `ORIGIN`."""
     runs, noted = metrics.drop_duplicates(SEEDED), read_table(reference / PROVENANCE)
     if noted is None:
-        return runs.assign(**dict.fromkeys(ORIGIN, ""))
-    return runs.merge(noted, on=SEEDED, how="left", validate="one_to_one").fillna(dict.fromkeys(ORIGIN, ""))
+        return runs.assign(**UNNOTED)
+    found = runs.merge(noted, on=SEEDED, how="left", validate="one_to_one").fillna(UNNOTED)
+    return found.astype(dict.fromkeys(VERSIONS, int))
 
 
 def noted_training(reference: Path) -> dict[Name, str]:
@@ -117,4 +128,4 @@ def cells_as_planned(metrics: pd.DataFrame) -> pd.DataFrame:
         for name in dict.fromkeys(names(part)):
             if cell := planned.get(name) or alike.get(name[:4]):
                 found.append(described(replace(cell, epsilon=epsilon_text(name[4]))))
-    return pd.DataFrame(found, columns=[*CELL, *ORIGIN[:2], "cell"]).astype({"epsilon": float})
+    return pd.DataFrame(found, columns=[*CELL, "settings", "training", *VERSIONS, "cell"]).astype({"epsilon": float})

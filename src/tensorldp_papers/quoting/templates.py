@@ -7,7 +7,8 @@ page itself, in the repository, has plain text.
 from __future__ import annotations
 
 import itertools
-import re
+import json
+import math
 from pathlib import Path
 
 import pandas as pd
@@ -17,6 +18,7 @@ from tensorldp.errors import InputError, described, unknown
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.claim_registry import GROUPS, PLURAL
 from tensorldp_papers.claims.criteria import changed
+from tensorldp_papers.claims.statements import LOOKS
 from tensorldp_papers.data import catalogue
 from tensorldp_papers.plots.names import OPEN, VERDICTS, dataset_name, in_order, without_keys
 from tensorldp_papers.quoting.printed import Printed, printed_table
@@ -190,33 +192,10 @@ def open_table(claims: pd.DataFrame) -> str:
         "|---|---|---:|---|",
     ]
     for _, row in rows.iterrows():
-        need = row["wanted"] if isinstance(row["wanted"], str) else row["observed"]
-        seeds, missing = _needed(str(need))
+        first, *others = json.loads(row["missing"]) or [""]
+        missing = first + ("; and more" if others else "")
+        needed = float(row["seeds_needed"] or math.nan)
+        seeds = "" if math.isnan(needed) else f"over {max(LOOKS)}" if math.isinf(needed) else f"{needed:g}"
         line = parts_in_short(without_keys(f"| {row['id']}: {row['claim']} | {row['verdict']} | {seeds} | {missing} |"))
         lines.append(line.replace("\n", " "))
     return "\n".join(lines)
-
-
-MEASURED = re.compile(
-    r"^.*\] over \d+ seeds?, the limit being [^,]*(?:, which (?:refutes|shows) nothing: (?P<weak>.*))?$", re.DOTALL
-)
-AT_CHANCE = re.compile(r"^.* on (?P<dataset>\w+)(?: \(\w+\)| at epsilon [\de+.]+|, from epsilon .*)?: both at chance")
-SEEDS = re.compile(r"^(?P<count>\d+) seeds would (?P<no>not )?do$")
-
-
-def _needed(text: str) -> tuple[str, str]:
-    """The largest number of seeds that a claim's open comparisons need, and what first is missing or weaker."""
-    counts: list[tuple[int, str]] = []
-    missing: list[str] = []
-    for part in re.split(r"; and \d+ more|, after which|; computed reason|; with ", text)[0].split("; "):
-        if seeds := SEEDS.match(part):
-            counts.append((int(seeds["count"]), "over " if seeds["no"] else ""))
-        elif at_chance := AT_CHANCE.match(part):
-            missing.append(f"both at chance on {at_chance['dataset']}")
-        elif not (measured := MEASURED.match(part)):
-            missing.append(part)
-        elif measured["weak"]:
-            missing.append(measured["weak"])
-    most = max(counts, default=None)
-    first, *others = dict.fromkeys(missing) or [""]
-    return f"{most[1]}{most[0]}" if most else "", first + ("; and more" if others else "")

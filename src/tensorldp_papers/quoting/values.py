@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +17,7 @@ from tensorldp_papers.claim_registry import GROUPS
 from tensorldp_papers.claims.base import ConditionKind
 from tensorldp_papers.claims.criteria import changed
 from tensorldp_papers.claims.statements import wrong_by_chance
+from tensorldp_papers.claims.table import numbers_in
 from tensorldp_papers.data import catalogue
 from tensorldp_papers.kept.provenance import CLAIMS, METRICS, SERIES
 from tensorldp_papers.plots.means import adds_from
@@ -69,7 +69,7 @@ M = TypeVar("M", bound=BaseModel)
 class Entry(BaseModel):
     """How to compute a number.
 
-    One of four kinds: kept rows (`metric`), a number that a claim's evidence states (`claim`), the number of claims
+    One of four kinds: kept rows (`metric`), a number that a claim's check found (`claim`), the number of claims
     with a verdict (`count`), or one of `FUNCTIONS` (`function`).
     """
 
@@ -93,7 +93,7 @@ class Entry(BaseModel):
     without: str | None = None  # for `adds_from`: the variant that reads no private record
     looks: int = 1  # for `adds_from`: comparisons that share its 5 %
     claim: str | None = None
-    after: str | None = None  # the number in the claim's evidence right after these words
+    number: str | None = None  # its name among the numbers of the claim
     count: str | None = None  # a verdict, what a condition is, "all", "wrong_by_chance", or one of `REWRITTEN`
     group: Literal["theorem", "run", "description"] | None = None  # the claims that are counted, all without
     function: str | None = None
@@ -146,7 +146,8 @@ def written(number: float, form: str) -> str:
     """A number as the pages write it: 1e+07 is 1e7, infinity ∞."""
     if math.isinf(number):
         return "∞"
-    return re.sub(r"e([+-])0*", lambda sign: "e" + sign[1].strip("+"), format(number, form))
+    digits, _, power = format(number, form).partition("e")
+    return f"{digits}e{int(power)}" if power else digits
 
 
 class Quotes:
@@ -226,14 +227,13 @@ class Quotes:
         return self._kept(mark, entry)
 
     def stated(self, mark: str, entry: Entry) -> float:
-        """The number that the evidence of a claim states after some words."""
+        """The number of a claim that has a name."""
         if entry.claim not in self.claims.index:
             raise InputError(f"the quote {mark!r}: no kept claim {entry.claim!r}")
-        text = str(self.claims["observed"][str(entry.claim)])
-        match = re.search(re.escape(entry.after or "") + r"\s*(-?[0-9][0-9,]*(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)", text)
-        if match is None:
-            raise InputError(f"the quote {mark!r}: {entry.claim} states no number after {entry.after!r}")
-        return float(match[1].replace(",", ""))
+        found = numbers_in(self.claims["numbers"][str(entry.claim)])
+        if entry.number not in found:
+            raise unknown(f"number of {entry.claim}", str(entry.number), found)
+        return found[entry.number]
 
     def rows(self, mark: str, entry: Entry) -> pd.DataFrame:
         """The kept rows that an entry names, one for each cell and seed.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -187,8 +186,7 @@ def opening(rows: pd.DataFrame, source: str) -> dict[str, Any]:
 def _study(study: dict[str, Any], rows: pd.DataFrame, claims: pd.DataFrame) -> dict[str, Any]:
     """What the explorer says of a study and opens on; `rows` are those of this study."""
     source = paper(study["paper"])
-    text = claims["evidence"].fillna("") + " " + claims["observed"].fillna("")
-    naming = text.str.contains(rf"\b{re.escape(study['study'])}\b")
+    reading = [study["study"] in studies.split() for studies in claims["studies"]]
     return {
         "title": study["title"],
         "figure": study["figure"],
@@ -197,7 +195,7 @@ def _study(study: dict[str, Any], rows: pd.DataFrame, claims: pd.DataFrame) -> d
         "opening": opening(rows, study["paper"]),
         "source": study["paper"],
         "own": own_data(rows["dataset"], study["paper"]),
-        "claims": claims["id"][naming].astype(str).tolist(),
+        "claims": claims["id"][reading].astype(str).tolist(),
     }
 
 

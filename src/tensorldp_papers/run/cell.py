@@ -13,8 +13,8 @@ from typing import Any, Generic, Self
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from tensorldp.errors import InputError
-from tensorldp.mechanism_table import NO_PRIVACY
-from tensorldp_papers.run.method_plan import AnyPlan, F_co, Factors, T_co, Training, plan_of
+from tensorldp.mechanism_table import NO_PRIVACY, version_of
+from tensorldp_papers.run.method_plan import SYNTHETIC, AnyPlan, F_co, Factors, T_co, Training, plan_of
 from tensorldp_papers.run.precision import Precision
 from tensorldp_papers.strict import explain
 
@@ -89,6 +89,23 @@ class Cell(Generic[T_co, F_co]):
     def plan(self) -> AnyPlan:
         """How its method is computed."""
         return plan_of(self.method)
+
+    @property
+    def data_folder(self) -> str | None:
+        """Where its records come from: the prepared data set, features or representations of it, or nowhere."""
+        if not self.plan.data or self.dataset == SYNTHETIC:
+            return None
+        backbone = getattr(self.factors, "backbone", None)
+        if self.plan.represented:
+            return f"results/representations/{self.dataset}/{backbone}"
+        if self.release == "features":
+            return f"results/features/{self.dataset}/{backbone}"
+        return f"resources/datasets/{self.dataset}"
+
+    @property
+    def versions(self) -> dict[str, int]:
+        """The versions of the numbers of its method and its mechanism."""
+        return {"method_version": self.plan.version, "mechanism_version": version_of(self.mechanism)}
 
     @property
     def model_path(self) -> str:

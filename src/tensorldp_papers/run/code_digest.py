@@ -1,8 +1,10 @@
-"""A digest of the code that a job runs: the files that it may import, read without running them.
+"""A digest of the code that a job runs: the statements that it may reach, read without running them.
 
-A file counts if a file that counts imports it, wherever the import is, or if it defines something that the job
-chooses by name: its method, its mechanism, its network. Comments and docstrings do not count. When in doubt a file
-counts: too much is computed again rather than too little.
+A file counts if a statement that counts imports it, wherever the import is, or if it defines something that the job
+chooses by name: its method, its mechanism, its network. Within the package a function, a class or a method counts if a
+statement that counts says its name, and an import if its names are used: so a score does not depend on the code of
+audits and curves that only a guarantee reaches. Comments and docstrings do not count. When in doubt a statement counts:
+too much is computed again rather than too little.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -38,34 +41,55 @@ RUNS_METHODS = ROOT / "tensorldp_papers" / "run" / "method.py"  # which imports 
 CHOSEN = ("MECHANISMS", "METHODS")  # a cell has one of each
 ROOM_DATA = (ROOM, "claims.csv", "printed.yaml")  # of a plug-in that is a room
 MAKERS = ("make", "build", "get")  # calls that choose something by a name in the code
+BY_NAME = ("getattr", "attrgetter", "methodcaller")  # calls that reach a method by its name in a text
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+# that leave a function to be reached by its name; any other may hand it to a library or a registry
+DECORATORS = ("property", "cached_property", "classmethod", "staticmethod", "abstractmethod", "cache", "overload")
 
 
-class Source(NamedTuple):
-    """What one file contains.
+Key = tuple[str, str]  # a name, and where it is said: anywhere as a "name" or a "method", or in a file
+
+
+class Part(NamedTuple):
+    """A statement of a file, which counts as a whole.
 
     Attributes:
-        digest: that of its syntax tree without docstrings, or of its bytes if it is not Python.
+        name: what must be said elsewhere so that it counts, such as a function's name; empty if it always counts.
+        method: whether it is a method, which code reaches as an attribute.
+        digest: that of its syntax tree without docstrings and without methods, which are parts of their own.
+        says: the names and texts in it.
+        attributes: the attributes in it.
+        binds: the names that it imports.
         files: what it imports, and the data of packages that it reads.
         chosen: names that it gives to one of `MAKERS`.
         kinds: the registries that it imports.
-        words: all texts in it.
     """
 
+    name: str
+    method: bool
     digest: bytes
+    says: frozenset[str] = frozenset()
+    attributes: frozenset[str] = frozenset()
+    binds: frozenset[str] = frozenset()
     files: tuple[Path, ...] = ()
     chosen: frozenset[str] = frozenset()
     kinds: frozenset[str] = frozenset()
-    words: frozenset[str] = frozenset()
 
 
 @cache
 def source_digest(scripts: tuple[Path, ...], names: frozenset[str] | None = None, plugins: tuple[str, ...] = ()) -> str:
-    """A short text that changes with the code of any file of `source_files`, which has the same arguments."""
-    found = hashlib.sha256()
-    files = source_files(scripts, names, plugins)
-    for line in sorted(f"{_label(path)}\n".encode() + _source(path).digest for path in files):
-        found.update(line)
-    return found.hexdigest()[:16]
+    """A short text that changes with any statement of `source_parts`, which has the same arguments."""
+    listed = source_listing(scripts, names, plugins)
+    return hashlib.sha256("".join(f"{name} {part}\n" for name, part in listed.items()).encode()).hexdigest()[:16]
+
+
+def source_listing(
+    scripts: tuple[Path, ...], names: frozenset[str] | None = None, plugins: tuple[str, ...] = ()
+) -> dict[str, str]:
+    """Return the digest of what counts of each file, by its path; arguments as of `source_files`."""
+    found = source_parts(scripts, names, plugins)
+    listed = {_label(path): hashlib.sha256(b"".join(part.digest for part in parts)) for path, parts in found.items()}
+    return {name: listed[name].hexdigest()[:16] for name in sorted(listed)}
 
 
 def code_of_cell(cell: AnyCell, scripts: Path, plugins: tuple[str, ...] = (), stages: tuple[str, ...] = ()) -> str:
@@ -77,14 +101,28 @@ def code_of_cell(cell: AnyCell, scripts: Path, plugins: tuple[str, ...] = (), st
         plugins: names of a user's modules.
         stages: which stages; without any, those that its scores pass through.
     """
-    return source_digest(tuple(scripts / f"{stage}.py" for stage in stages or cell.plan.rules), cell.names(), plugins)
+    return source_digest(*job_of_cell(cell, scripts, plugins, stages))
 
 
-@cache
+def job_of_cell(
+    cell: AnyCell, scripts: Path, plugins: tuple[str, ...] = (), stages: tuple[str, ...] = ()
+) -> tuple[tuple[Path, ...], frozenset[str], tuple[str, ...]]:
+    """The arguments of `source_digest` for `code_of_cell`, which has the same arguments."""
+    return tuple(scripts / f"{stage}.py" for stage in stages or cell.plan.rules), cell.names(), plugins
+
+
 def source_files(
     scripts: tuple[Path, ...], names: frozenset[str] | None = None, plugins: tuple[str, ...] = ()
 ) -> tuple[Path, ...]:
-    """The scripts and, directly or not, all that they may import of this package and of modules beside them.
+    """The files of `source_parts`, which has the same arguments, sorted."""
+    return tuple(sorted(source_parts(scripts, names, plugins)))
+
+
+@cache
+def source_parts(
+    scripts: tuple[Path, ...], names: frozenset[str] | None = None, plugins: tuple[str, ...] = ()
+) -> dict[Path, list[Part]]:
+    """Return what a job may reach of the scripts, of this package and of modules beside them, by file.
 
     Args:
         scripts: Python files or notebooks.
@@ -95,35 +133,77 @@ def source_files(
     """
     chosen = [file for name in names or () for file in _homes(name)]
     for plugin in plugins:
-        own = _closure(_module(Path.cwd(), plugin), frozenset())
-        said = [_source(path).words for path in own if not _is_own(path)]
+        own = _reached(_module(Path.cwd(), plugin), frozenset())
+        said = [part.says for path in own if not _is_own(path) for part in _parts(path)]
         if names is None or any(names & words for words in said):
             chosen += own
             chosen += _data_of_plugin(plugin) if names is None else []
-    return tuple(sorted(_closure([*scripts, *chosen], names)))
-
-
-def _closure(files: Iterable[Path], names: frozenset[str] | None) -> set[Path]:
-    """These files and all that they may import, where something can be chosen only by `names`."""
-    waiting = list(files)
-    found: set[Path] = set()
-    while waiting:
-        path = waiting.pop()
-        if path in found:
-            continue
-        found.add(path)
-        said = _source(path)
-        waiting += said.files
-        waiting += [file for name in said.chosen for file in _homes(name)]
-        waiting += [file for kind in said.kinds if names is None or kind not in CHOSEN for file in _of_kind(kind)]
-        if names is None and path == RUNS_METHODS:
-            waiting += [file for name in METHODS if METHODS.module(name) for file in _homes(name)]
-    return found
+    return _reached([*scripts, *chosen], names)
 
 
 def _data_of_plugin(name: str) -> list[Path]:
     folder = Path.cwd() / name.replace(".", "/")
     return [file for data in ROOM_DATA if (file := folder / data).is_file()]
+
+
+def _reached(files: Iterable[Path], names: frozenset[str] | None) -> dict[Path, list[Part]]:
+    """What counts of these files and of all that they may import, where something can be chosen only by `names`."""
+    said: set[Key] = set()
+    left: defaultdict[Key, list[tuple[Path, int]]] = defaultdict(list)  # the parts that wait for a key to be said
+    found: dict[Path, set[int]] = {}
+    waiting, parts = [*files], list[tuple[Path, int]]()
+    while waiting or parts:
+        if waiting:
+            if (path := waiting.pop()) in found:
+                continue
+            found[path] = set()
+            if names is None and path == RUNS_METHODS:
+                waiting += [file for name in METHODS if METHODS.module(name) for file in _homes(name)]
+            for number, (part, keys) in enumerate(zip(_parts(path), _keys(path), strict=True)):
+                if not part.name or not said.isdisjoint(keys):
+                    parts.append((path, number))
+                else:
+                    for key in keys:
+                        left[key].append((path, number))
+            continue
+        path, number = parts.pop()
+        if number in found[path]:
+            continue
+        found[path].add(number)
+        part = _parts(path)[number]
+        waiting += part.files
+        waiting += [file for name in part.chosen for file in _homes(name)]
+        waiting += [file for kind in part.kinds if names is None or kind not in CHOSEN for file in _of_kind(kind)]
+        for key in _says(path)[number] - said:
+            said.add(key)
+            parts += left.pop(key, [])
+    return {path: [_parts(path)[number] for number in sorted(numbers)] for path, numbers in found.items()}
+
+
+@cache
+def _keys(path: Path) -> list[frozenset[Key]]:
+    """For each part of a file the keys one of which must be said so that it counts."""
+    found = []
+    for part in _parts(path):
+        if part.binds and path.name == "__init__.py":  # it hands on to others what it imports
+            found.append(frozenset(("name", name) for name in (*part.binds, "*")))
+        elif part.binds:
+            found.append(frozenset((str(path), name) for name in part.binds))
+        else:
+            found.append(frozenset({("method" if part.method else "name", part.name)}))
+    return found
+
+
+@cache
+def _says(path: Path) -> list[frozenset[Key]]:
+    """For each part of a file the keys that it says."""
+    parts, found = _parts(path), []
+    imported = frozenset[str]().union(*(part.binds for part in parts))
+    for part in parts:
+        keys: set[Key] = {("name", name) for name in (*part.says, *part.binds)}  # "*" is said for all that is handed on
+        keys |= set() if part.binds else {(str(path), name) for name in part.says & imported}
+        found.append(frozenset(keys | {("method", name) for name in part.attributes}))
+    return found
 
 
 @cache
@@ -152,32 +232,111 @@ def _of_kind(name: str) -> tuple[Path, ...]:
 
 
 @cache
-def _source(path: Path) -> Source:
+def _parts(path: Path) -> tuple[Part, ...]:
     text = path.read_bytes()
     try:
         tree = ast.parse(_code_cells(text) if path.suffix == ".ipynb" else text) if _is_code(path) else None
     except (SyntaxError, ValueError, KeyError, TypeError):  # Python or `check_notebook` says so when the file is used
         tree = None
     if tree is None:
-        return Source(hashlib.sha256(text).digest())
+        return (Part("", False, hashlib.sha256(text).digest()),)
+    if not _is_own(path):  # a user's module and a script count as a whole
+        return tuple(_part("", node, path) for node in tree.body if not _is_text(node))
+    found = [part for node in tree.body if not _is_list_of_names(node) for part in _parts_of(node, path, tree)]
+    used = frozenset[str]().union(*(part.says for part in found if not part.binds))
+    unused = [part._replace(name="") if part.binds and part.binds.isdisjoint(used) else part for part in found]
+    return tuple(found if path.name == "__init__.py" else unused)
+
+
+def _parts_of(node: ast.stmt, path: Path, tree: ast.Module) -> Iterator[Part]:
+    """The parts of one statement of a module: of a class its methods, and the rest of it."""
+    name = ""
+    if isinstance(node, FUNCTIONS) and _is_reached_by_name(node):
+        name = node.name
+    elif isinstance(node, ast.ClassDef):
+        own = all(_is_known_class(base, tree) for base in node.bases)
+        methods = [item for item in node.body if isinstance(item, FUNCTIONS) and _is_reached_by_name(item)]
+        if own:
+            yield from (_part(method.name, method, path, method=True) for method in methods)
+            node.body = [item for item in node.body if item not in methods] or [ast.Pass()]
+        name = "" if any(not _is_named(mark, ("dataclass",)) for mark in node.decorator_list) else node.name
+        part = _part(name, node, path)
+        # what is derived from a library's class is called by the library, also through classes that derive from this
+        called = frozenset() if own else frozenset(method.name for method in methods)
+        yield part._replace(attributes=part.attributes | called)
+        return
+    yield _part(name, node, path)
+
+
+def _is_list_of_names(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Assign) and any(_is_named(target, ("__all__",)) for target in node.targets)
+
+
+def _is_named(node: ast.expr, names: tuple[str, ...]) -> bool:
+    called = node.func if isinstance(node, ast.Call) else node
+    return (called.id if isinstance(called, ast.Name) else getattr(called, "attr", "")) in names
+
+
+def _is_reached_by_name(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    hidden = node.name.startswith("__") and node.name.endswith("__")
+    return not hidden and all(_is_named(mark, DECORATORS) for mark in node.decorator_list)
+
+
+def _is_known_class(base: ast.expr, tree: ast.Module) -> bool:
+    """Whether a base is a class of this package or beside, or one that calls no methods of what derives from it."""
+    name = base.value if isinstance(base, ast.Subscript) else base
+    if not isinstance(name, ast.Name):
+        return False
+    if name.id in ("ABC", "Generic", "Protocol", "NamedTuple"):
+        return True
+    if any(isinstance(node, ast.ClassDef) and node.name == name.id for node in tree.body):
+        return True
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    homes = [node.module or "" for node in imports for alias in node.names if (alias.asname or alias.name) == name.id]
+    return any(home.split(".")[0] in PACKAGES for home in homes)
+
+
+def _part(name: str, top: ast.stmt, path: Path, *, method: bool = False) -> Part:
     files: set[Path] = set()
-    chosen, kinds, words = set(), set(), set()
-    for node in ast.walk(tree):
+    chosen, kinds, says, attributes = set[str](), set[str](), set[str](), set[str]()
+    for node in ast.walk(top):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             files.update(_imported(node, path))
-            kinds |= {alias.name for alias in node.names} & KINDS.keys()
+            named = {alias.name for alias in node.names}
+            kinds |= named & KINDS.keys()
+            says |= named
         elif isinstance(node, ast.Call) and node.args:
             called = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
             texts = _texts(node.args[0])
             chosen |= texts if called in MAKERS else set()
             files.update(file for text in texts if called == "files" for file in _data(text))
             files.update(file for text in texts if called == "room_files" for file in OURS.glob(f"*/{text}"))
+            attributes |= {text for part in node.args for text in _texts(part)} if called in BY_NAME else set()
+        elif isinstance(node, ast.Attribute):
+            says.add(node.attr)
+            attributes.add(node.attr)
+        elif isinstance(node, ast.Name):
+            says.add(node.id)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            words.add(node.value)
+            says.add(node.value)
         if isinstance(body := getattr(node, "body", None), list):
             node.body = [item for item in body if not _is_text(item)]  # type: ignore[attr-defined]
-    digest = hashlib.sha256(ast.dump(tree).encode()).digest()
-    return Source(digest, tuple(files), frozenset(chosen), frozenset(kinds), frozenset(words))
+    binds = frozenset[str]()
+    if isinstance(top, (ast.Import, ast.ImportFrom)):
+        binds = frozenset((alias.asname or alias.name).split(".")[0] for alias in top.names)
+        name, says = "import" if _is_own(path) else "", {alias.name for alias in top.names}
+    digest = hashlib.sha256(ast.dump(top).encode()).digest()
+    return Part(
+        name=name,
+        method=method,
+        digest=digest,
+        says=frozenset(says),
+        attributes=frozenset(attributes),
+        binds=binds,
+        files=tuple(files),
+        chosen=frozenset(chosen),
+        kinds=frozenset(kinds),
+    )
 
 
 def _is_code(path: Path) -> bool:

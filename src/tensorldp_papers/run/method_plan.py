@@ -91,6 +91,8 @@ class MethodPlan(Generic[T_co, F_co]):
         compiled: the values of the factor `model` whose training the loop in C++ can do.
         represented: whether cells read public representations of the data set that the factor `backbone` names.
         by_seed: whether what a cell guarantees depends on the seed, so that it is computed for each.
+        version: of its numbers; whoever changes scores raises it by one, and kept results with another version no
+            longer count.
     """
 
     name: str
@@ -103,6 +105,7 @@ class MethodPlan(Generic[T_co, F_co]):
     compiled: frozenset[str] = field(default=frozenset(), kw_only=True)
     represented: bool = field(default=False, kw_only=True)
     by_seed: bool = field(default=False, kw_only=True)
+    version: int = field(default=1, kw_only=True)
 
     @property
     def perturbs(self) -> bool:

@@ -33,6 +33,28 @@ def digest(*texts: str) -> str:
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
 
 
+def content_of(data: Path) -> str:
+    """A text that changes with the records in a folder."""
+    return json.dumps(read_json(data / "digest.json"), sort_keys=True)
+
+
+def _code_file(results: Path, code: str) -> Path:
+    return results / "code" / f"{code}.json"
+
+
+def note_code(results: Path, code: str, listing: Callable[[], Mapping[str, str]]) -> None:
+    """Note of which files a digest of code is made, each with its own digest, once."""
+    path = _code_file(results, code)
+    if not path.exists():
+        write_json(path, dict(listing()))
+
+
+def code_list(results: Path, code: str) -> dict[str, str] | None:
+    """Return what `note_code` noted, or None where it is gone."""
+    path = _code_file(results, code)
+    return dict(read_json(path)) if path.exists() else None
+
+
 @dataclass(frozen=True)
 class Task:
     """A cell as a job computes it.
@@ -56,7 +78,7 @@ class Task:
     @cached_property
     def content(self) -> str:
         """Digest of its records."""
-        return json.dumps(read_json(self.data / "digest.json"), sort_keys=True) if self.data else ""
+        return content_of(self.data) if self.data else ""
 
     @cached_property
     def key(self) -> str:
@@ -67,7 +89,8 @@ class Task:
 
     def made(self) -> dict[str, Any]:
         """What a result says about how it was made."""
-        return {"cell": self.settings, "key": self.key, "code": self.code, "data": digest(self.content)}
+        made = {"cell": self.settings, "key": self.key, "code": self.code, "data": digest(self.content)}
+        return {**made, **self.cell.versions}
 
 
 def read_tasks(path: Path) -> list[Task]:

@@ -395,10 +395,10 @@ def _found(table: pd.DataFrame, beyond: pd.DataFrame) -> str:
         first, second = (rows.loc[(name, shared[-1])] for name in ("tldp-l", "laplace"))
         if first["canary_low"] > second["canary_high"]:
             said = [
-                f"{_percent(row['canary_tpr'])} of {name}'s canaries (true ε {whole_number(row['at'])})"
-                for name, row in (("TLDP-L", first), ("Laplace", second))
+                f"{_percent(row['canary_tpr'])} of {whose} (true ε {whole_number(row['at'])})"
+                for whose, row in (("TLDP-L's canaries", first), ("Laplace's", second))
             ]
-            return f"At a printed ε = {shared[-1]:g} an attack finds {said[0]}, {said[1].replace(' canaries', '')}"
+            return f"At a printed ε = {shared[-1]:g} an attack finds {', '.join(said)}"
     return "The membership attack finds no more than the guarantees allow"
 
 

@@ -23,7 +23,7 @@ from scipy import stats
 
 from tensorldp.audit.accuracy import clean_test_ceiling
 from tensorldp.mechanism_table import NO_PRIVACY
-from tensorldp_papers.claims.base import Finding, NotRun, cannot_be_checked, claim
+from tensorldp_papers.claims.base import Finding, NotRun, cannot_be_checked, claim, named
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.fairness import (
     about,
@@ -46,6 +46,7 @@ from tensorldp_papers.claims.statements import (
     Between,
     Estimate,
     Limit,
+    Shortfall,
     Statement,
     estimate,
     finding,
@@ -111,7 +112,7 @@ def nothing_learned(points: dict[float, Estimate], shuffled: dict[float, Estimat
     return "at chance, where nothing can change"
 
 
-def _weak(evidence: Evidence, dataset: str, reading: str, model: str) -> tuple[str, str]:
+def _weak(evidence: Evidence, dataset: str, reading: str, model: str) -> tuple[Shortfall, str]:
     """How the networks behind a verdict fall short, and why a shorter training is none of it.
 
     They are a reading's or, without one, those without privacy.
@@ -155,10 +156,7 @@ def settle(
         weak = {name: [_weak(evidence, name, reading, model) for model in models] for name in parts}
         shorter |= dict.fromkeys(why for short in weak.values() for _, why in short)
         statements[reading] = AllOf(
-            [
-                weakly(about(part, name), joined(dict.fromkeys(left for left, _ in weak[name])))
-                for name, part in parts.items()
-            ]
+            [weakly(about(part, name), *dict.fromkeys(left for left, _ in weak[name])) for name, part in parts.items()]
         )
     statement, holding = best_of(statements)
     names = list(dict.fromkeys(name for parts in options.values() for name in parts))
@@ -190,12 +188,14 @@ TESTS = "tests/privacy/test_accuracy_audit.py"
 @claim("A01", expected="96 % and 91 % possible for some classifier at eps = 0.5, with a perturbed or a clean test set")
 def headline() -> Finding:
     best, words = {}, []
+    numbers: dict[str, float] = {}
     for name, made, records in (("mnist", latent(0.5, "A"), 60_000), ("cifar10", cifar_latent(0.5, "A"), 100_000)):
         limits = (
             released_ceiling(name, 0.5),
             clean_test_ceiling(records, made.information, LARGEST_CLASS[name]),
         )
         best[name] = max(limits)
+        numbers |= {f"perturbed test images of {name}": limits[0], f"clean test images of {name}": limits[1]}
         words.append(
             f"{name} {limits[0]:.3f} on perturbed and {limits[1]:.3f} on clean test images ({records:,} "
             "training records)"
@@ -206,6 +206,7 @@ def headline() -> Finding:
         f"coins of Eq. 7 epsilon is {latent(0.5, 'B').curve().pure_epsilon:,.0f} and "
         f"{cifar_latent(0.5, 'B').curve().pure_epsilon:,.0f}",
         f"{TESTS}::test_ceilings",
+        numbers=named(numbers),
     )
 
 
@@ -301,12 +302,17 @@ def table2(evidence: Evidence, dataset: str, printed: dict[float, float]) -> Fin
     planned(evidence, STUDY, [dataset], f"{STUDY} on {dataset}", mechanism="latent", reading="A")
     least = min(printed)
     limit, cannot = _ceiling(dataset, least)
+    spreads: dict[str, float] = {}
 
     def test(reading: str) -> Parts:
         with_altered = " and altered images" if altered(evidence, dataset, reading) else ""
         kinds = []
         for strings, values in _test_accuracies(evidence, dataset, printed, reading).items():
             text = f"accuracy on {strings} test images with reading {reading}{with_altered} at eps"
+            for e, value in values.items():
+                spreads[f"{strings} strings, reading {reading} at eps {e:g}: single runs within"] = _spread_of_runs(
+                    value
+                )
             kinds.append(AllOf([_of_a_run(f"{text} {e:g}", printed[e], value) for e, value in values.items()]))
         return {dataset: AnyOf(kinds)}
 
@@ -314,7 +320,8 @@ def table2(evidence: Evidence, dataset: str, printed: dict[float, float]) -> Fin
     chance = permuted(evidence, dataset, "A")
     ours += "".join(f"; on permuted labels {chance[e]} at eps {e:g}" for e in printed if e in chance)
     impossible = f"{cannot}, and ours {ours}" if limit < printed[least] - BELOW else ""
-    return by_reading(evidence, test, impossible=impossible)
+    found = by_reading(evidence, test, impossible=impossible)
+    return replace(found, numbers=(*found.numbers, *named(spreads)))
 
 
 @claim("A11", expected=f"at least {0.9816 - BELOW:g} (MNIST) and {0.7875 - BELOW:g} (CIFAR-10)")

@@ -15,7 +15,7 @@ import torch
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.bits import bit_count, encode_bits
 from tensorldp.randomness import generator
-from tensorldp_papers.claims.base import Finding, claim
+from tensorldp_papers.claims.base import Finding, claim, named
 from tensorldp_papers.claims.laws import cifar_latent, latent, two_coins
 from tensorldp_papers.nets.registry import image_layout
 from tensorldp_papers.papers.latent.networks import conv_module
@@ -205,6 +205,7 @@ def nearly_half() -> Finding:
         f"p - 1/2 at eps = 10 is {away[0]:.3e} (MNIST) and {away[1]:.3e} "
         f"(CIFAR-10), eps/(4rl) to {max(abs(a / b - 1) for a, b in zip(away, linear, strict=True)):.0e}",
         f"{TESTS}::test_keep_probabilities",
+        numbers=named({"mnist": away[0], "cifar10": away[1]}),
     )
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from tensorldp_papers.claims.base import Finding, NotRun, cannot_be_checked, claim
+from tensorldp_papers.claims.base import Finding, NotRun, cannot_be_checked, claim, named
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.statements import (
     ALPHA,
@@ -94,7 +94,9 @@ class _Row:
             if low is not None:
                 above = "; ".join(str(share) for strength, share in self.shares if strength > low)
                 condition = f"low noise only, up to {name} = {low:.3g}"
-                return Finding(True, f"{self.observed}; beyond that {above}", TESTS, condition=condition)
+                numbers = tuple(share.number() for _, share in self.shares)
+                text = f"{self.observed}; beyond that {above}"
+                return Finding(True, text, TESTS, condition=condition, numbers=numbers)
         return finding(whole, self.observed, TESTS)
 
 
@@ -203,8 +205,12 @@ def clipping(evidence: Evidence) -> Finding:
     text = f"error with over without clipping deviates from 1 by at most {gap:.1e} in {len(pairs)} runs"
     decided = row.finding()
     if gap >= SAME and pairs["seed"].nunique() >= LEAST_SEEDS:
-        return Finding(gap < SAME, f"{decided.observed}; {text}", TESTS)
-    return replace(decided, observed=f"{decided.observed}; {text}")
+        decided = Finding(gap < SAME, decided.observed, TESTS, numbers=decided.numbers)
+    numbers = (
+        *decided.numbers,
+        *named({"largest deviation from 1": gap}),
+    )
+    return replace(decided, observed=f"{decided.observed}; {text}", numbers=numbers)
 
 
 @claim("L18", expected=f"an error of at most {CONSTANT:g} (B + sigma max(1, ||g||/s)) sqrt(d/m)")

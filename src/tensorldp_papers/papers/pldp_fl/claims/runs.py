@@ -165,7 +165,7 @@ def best_centre(
             limit = limit_of(name, centre)
             part = AllOf([learned(evidence, name, taus, eps, limit)(centre), test(name, centre)])
             cells = evidence.cells(FEDERATED, dataset=name, mechanism="pdpm", centre=centre, limit=limit)
-            parts.append(weakly(about(part, name), joined([shortfall(cells), "" if "global" in where else ZERO_ALONE])))
+            parts.append(weakly(about(part, name), shortfall(cells), "" if "global" in where else ZERO_ALONE))
         options[around([centre])] = _learns_nothing(evidence, datasets, centre, premise or eps, length) or AllOf(parts)
     statement, holding = best_of(options)
     several = len(options) > 1
@@ -241,7 +241,7 @@ def with_noise(*arms: Arm) -> Callable[[Callable[..., Finding]], Callable[..., F
             try:
                 finding = check(evidence, **options)
             except NotRun as missing:
-                raise NotRun(f"{missing}{noise}") from None
+                raise NotRun(missing.lacking, missing.beside + noise) from None
             return replace(finding, observed=finding.observed + noise)
 
         return explained
@@ -383,9 +383,10 @@ def _after(evidence: Evidence, count: int, rows: pd.DataFrame) -> Estimate:
 def _short(evidence: Evidence, dataset: str, count: int, needed: int, reached: dict[str, float]) -> None:
     """NotRun, with what fewer rounds reached, where cells have fewer than the paper."""
     if count < needed:
+        values = ", ".join(f"{value:.3f} ({name})" for name, value in reached.items())
         raise NotRun(
-            f"needs {needed} rounds of {FEDERATED} on {dataset}, the {evidence.scale} runs have {count}, after "
-            "which the accuracy is " + ", ".join(f"{value:.3f} ({name})" for name, value in reached.items())
+            f"needs {needed} rounds of {FEDERATED} on {dataset}, the {evidence.scale} runs have {count}",
+            f", after which the accuracy is {values}",
         )
 
 

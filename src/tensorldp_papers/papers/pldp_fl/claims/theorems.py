@@ -12,7 +12,7 @@ from scipy.stats import binom
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.randomized_response import KaryRandomizedResponse
 from tensorldp.randomness import generator, numpy_generator
-from tensorldp_papers.claims.base import Finding, cannot_be_checked, claim
+from tensorldp_papers.claims.base import Finding, cannot_be_checked, claim, named
 from tensorldp_papers.claims.laws import curve_of, pdpm, squared_error, two_coins
 from tensorldp_papers.claims.statements import mean_interval
 
@@ -165,14 +165,19 @@ def less_variance_than_laplace() -> Finding:
         laplace = squared_error("plu-fedoa", Box(-1, 1, (1,)), epsilon)
         most[epsilon] = made.squared_error() / laplace
         least[epsilon] = min(made.variance(float(v)) for v in np.linspace(-1, 1, 201)) / laplace
-    small = [epsilon for epsilon in EPSILONS if epsilon <= 1]
+    small, told = [epsilon for epsilon in EPSILONS if epsilon <= 1], (0.1, 0.5, 1.0, 5.0)
     return Finding(
         all(most[epsilon] < 1 for epsilon in small),
         "at the range [-1, 1], which 6.2.4 fixes, PDPM has at its worst weight "
-        + ", ".join(f"{most[e]:.2f} (epsilon {e:g})" for e in (0.1, 0.5, 1.0, 5.0))
+        + ", ".join(f"{most[e]:.2f} (epsilon {e:g})" for e in told)
         + " times the variance of Laplace noise of the same epsilon, at its best weight at least "
         f"{min(least[e] for e in small):.2f} times up to epsilon 1",
         f"{TESTS}::test_more_variance_than_laplace",
+        numbers=named(
+            {f"worst weight at epsilon {e:g}": most[e] for e in told}
+            | {"best weight up to epsilon 1": min(least[e] for e in small)},
+            "variance of Laplace noise",
+        ),
     )
 
 

@@ -12,7 +12,7 @@ import torch
 from tensorldp.mechanisms import Box, Mechanism, make
 from tensorldp.mechanisms.tldp import TldpLaplace
 from tensorldp.randomness import generator
-from tensorldp_papers.claims.base import Finding, NotRun, claim
+from tensorldp_papers.claims.base import Finding, NotRun, claim, named
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.data.catalogue import get
 from tensorldp_papers.nets.classify import scores
@@ -201,6 +201,7 @@ def baselines_ratio() -> Finding:
         _NORM_TEST,
         condition="as an upper bound",
         mixed=0 < len(above) < len(powers),
+        numbers=named(powers, "power of I"),
     )
 
 
@@ -211,6 +212,7 @@ def element_counts() -> Finding:
         sizes == {"mnist": 784, "cifar10": 1024, "svhn": 1024},
         ", ".join(f"{name} {size:,}" for name, size in sizes.items()) + ": colour has three channels",
         "tests/data/test_dataset_catalogue.py",
+        numbers=named(sizes, "elements"),
     )
 
 

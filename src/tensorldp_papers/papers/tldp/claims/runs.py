@@ -10,11 +10,10 @@ within 0.02, what a line in such a figure hides.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial, wraps
+from functools import partial
 from itertools import combinations, pairwise
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,15 +21,18 @@ import pandas as pd
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.tldp import TldpGaussian, TldpLaplace
-from tensorldp_papers.claims.base import Finding, NotRun, claim
+from tensorldp_papers.claims.base import Finding, NotRun, claim, named
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.fairness import (
     Scores,
-    in_best_view,
+    Tried,
+    View,
+    either,
     is_papers,
     not_run,
     planned,
     pulls,
+    settle,
     shortfall,
     weakly,
 )
@@ -38,14 +40,12 @@ from tensorldp_papers.claims.statements import (
     ALPHA,
     SCORE,
     AllOf,
-    Alternative,
     AnyOf,
     Between,
     Estimate,
     Limit,
     Statement,
     estimate,
-    finding,
     joined,
     log_slopes,
     minus,
@@ -131,39 +131,11 @@ def as_printed(evidence: Evidence, made: Sequence[Scores], where: str = "") -> s
         if not evidence.cells(study, **arm):
             continue
         rows = evidence.rows(study, F1, **arm)
+        other = f" (printed: {RANGES['imdb']:,})" if dataset == "imdb" else ""
         for name in TLDP:
             epsilon, value = max(per_epsilon(rows[rows["mechanism"] == name]).items())
-            texts.append(f"{name} {value.mean:.2f} on {dataset} at epsilon {epsilon:g}")
-    other = f" (printed: {RANGES['imdb']:,})" if any(scores.dataset == "imdb" for scores in made) else ""
-    return f"with the printed Delta of 256: {', '.join(texts).replace(' on imdb', f' on imdb{other}')}" if texts else ""
-
-
-def either_network(check: Callable[..., Finding]) -> Callable[..., Finding]:
-    """Decide a claim about Type I by a stand-in too, where the paper's network was run only on a part of the records.
-
-    The paper has its network on all records. Where that was not run, but its network on a part of them and another one
-    on all, a claim that holds for either holds, with what is reduced as its condition; they share the chance of a wrong
-    yes, and where it does not hold for the paper's network, what that has is told. Where it holds for neither, the
-    finding is that of the paper's network.
-
-    Args:
-        check: it takes the paper's network where `runs` finds it.
-    """
-
-    @wraps(check)
-    def decided(evidence: Evidence, **options: Any) -> Finding:
-        both = _with_both(evidence)
-        dropped = [chosen for size in range(len(both) + 1) for chosen in combinations(both, size)]
-        found = in_best_view(
-            evidence, [partial(_stays, names) for names in dropped], lambda view: check(view, **options)
-        )
-        papers = check(evidence.only(partial(_stays, ()), len(dropped)), **options) if found.holds else found
-        if papers.holds or papers.observed == found.observed:
-            return found
-        told = f"by the paper's network on a part of the records, which refutes nothing: {papers.observed}"
-        return replace(found, observed=joined([found.observed, told]))
-
-    return decided
+            texts.append(f"{name} {value.mean:.2f} on {dataset}{other} at epsilon {epsilon:g}")
+    return f"with the printed Delta of 256: {', '.join(texts)}" if texts else ""
 
 
 def _reduced(cell: AnyCell) -> bool:
@@ -171,40 +143,30 @@ def _reduced(cell: AnyCell) -> bool:
     return is_papers(cell.study, cell.dataset, cell.variant) and bool(getattr(cell.training, "limit", None))
 
 
-def _stays(datasets: tuple[str, ...], cell: AnyCell) -> bool:
-    return cell.study != TYPE1 or cell.dataset not in datasets or not _reduced(cell)
-
-
-def _with_both(evidence: Evidence) -> list[str]:
-    """The data sets of Type I with the paper's network on a part of the records and another one on all of them."""
+def _networks(evidence: Evidence) -> list[View]:
+    """The paper's network on all data sets, then without its reduced runs on some that have a stand-in for them."""
     cells = [cell for cell in evidence.cells(TYPE1) if cell.mechanism in TLDP]
     reduced = {cell.dataset for cell in cells if _reduced(cell)}
-    whole = {cell.dataset for cell in cells if not getattr(cell.training, "limit", None)}
-    return sorted(reduced & whole)
+    replaceable = sorted(reduced & {cell.dataset for cell in cells if not getattr(cell.training, "limit", None)})
+
+    def without(datasets: tuple[str, ...]) -> View:
+        return lambda cell: not (cell.study == TYPE1 and cell.dataset in datasets and _reduced(cell))
+
+    return [without(some) for size in range(len(replaceable) + 1) for some in combinations(replaceable, size)]
 
 
-def settle(
-    made: list[Scores],
-    parts: list[Statement],
-    observed: str = "",
-    evidence: str = "",
-    *,
-    datasets: Iterable[str] = (),
-    condition: str = "",
-) -> Finding:
-    """The finding that all parts of a statement hold for these runs, one of the choices that a claim is tried on.
+def _tell_papers(found: Finding, view: Evidence, tried: Iterator[Tried]) -> Finding:
+    """The finding with what the paper's network has, where it holds for a stand-in alone."""
+    papers, _ = next(tried)
+    if isinstance(papers, NotRun) or papers.holds or papers.observed == found.observed:
+        return found
+    told = f"by the paper's network on a part of the records, which refutes nothing: {papers.observed}"
+    return replace(found, observed=joined([found.observed, told]))
 
-    Args:
-        made: the runs.
-        parts: the parts of the statement about them.
-        observed: further observations; they decide nothing.
-        evidence: as in `Finding`.
-        datasets: all data sets of the claim; those that were not run become a condition.
-        condition: what else the statement needs, if it holds.
-    """
-    absent = not_run(datasets, [scores.dataset for scores in made])
-    shared = Alternative(AllOf(parts), max(scores.ways for scores in made))
-    return finding(shared, observed, evidence, condition=joined([condition, absent]))
+
+# Decides a claim about Type I by a stand-in too, where the paper's network was run only on a part of the records. One
+# that holds for either holds, with what is reduced as its condition, else the finding is that of the paper's network.
+either_network = either(_networks, _tell_papers)
 
 
 def at_each(
@@ -264,7 +226,7 @@ def baselines_stay_low(evidence: Evidence) -> Finding:
     low = [below(scores, name, LOW, largest=10) for scores in made for name in BASELINES]
     most = min(max(e for e in scores.points("laplace") if e <= 10) for scores in made)
     condition = joined([f"up to a nominal epsilon of {most:g}", _staying_form(made, 10)])
-    return settle(made, low, datasets=IMAGES, condition=condition)
+    return settle(evidence, made, low, datasets=IMAGES, condition=condition)
 
 
 @claim("T35", expected=f"F1 of at least {0.9 - ABOUT:g} at the largest epsilon below 1: about 90 % or more", on="mnist")
@@ -282,6 +244,7 @@ def type1_reaches(evidence: Evidence, on: str) -> Finding:
     others = "; ".join(f"{name} has {parts[name].value.mean:.3f}" for name in TLDP if name not in alone)
     true = rows[rows["epsilon"] == epsilon]["guarantee_pure_epsilon"].max()
     return settle(
+        evidence,
         [scores],
         [AnyOf(list(parts.values()))],
         f"without perturbation {clean(scores)}; the true pure epsilon of TLDP-L is {true:,.0f} there",
@@ -307,7 +270,7 @@ def type1_cifar(evidence: Evidence) -> Finding:
         step = minus(points[-1], points[-2])
         parts.append(_last(scores, name, 0.7 - ABOUT))
         parts.append(scores.statement(f"last change of {name} on {scores.name}", step, -ABOUT, ABOUT))
-    return settle([scores], parts)
+    return settle(evidence, [scores], parts)
 
 
 def _log_kept(one: TldpGaussian | TldpLaplace) -> float:
@@ -319,14 +282,15 @@ def _log_kept(one: TldpGaussian | TldpLaplace) -> float:
 def weights(evidence: Evidence) -> Finding:
     """By theory, as T39, so that no seeds are needed; our runs are told beside it."""
     log = _log_kept(TldpLaplace(epsilon=FIRST, domain=Box(0, 1, SHAPE)))
-    beside = ""
+    ours = []
     if evidence.cells(TYPE1, dataset="mnist", mechanism="tldp-l-w"):
-        beside = f"our runs: {runs(evidence, TYPE1, 'mnist', ['tldp-l-w']).gap('tldp-l-w', 'tldp-l')}"
+        ours = [runs(evidence, TYPE1, "mnist", ["tldp-l-w"]).gap("tldp-l-w", "tldp-l")]
     text = f"any element of MNIST's {IMAGES_OF_MNIST:,} images is kept with a probability of at most 10^{log:.0f}"
     return Finding(
         log <= math.log10(TOLD),
-        joined([text, beside]),
+        joined([text, *(f"our runs: {gap}" for gap in ours)]),
         WEIGHTS_TEST,
+        numbers=tuple(gap.number() for gap in ours),
         condition="by theory: both release one law, as in T39",
     )
 
@@ -397,7 +361,7 @@ def gaussian_above_laplace(evidence: Evidence) -> Finding:
         above = [e for e in epsilons if e > 4]
         later += [f"above 4 nats {scores.gap('tldp-g', 'tldp-l', epsilons=above, note='')}"] if above else []
     condition = f"{NOMINAL} below 4 nats an element: at an equal true one TLDP-G guarantees no finite pure epsilon"
-    return settle(made, parts, "; ".join(later), datasets=IMAGES, condition=condition)
+    return settle(evidence, made, parts, "; ".join(later), datasets=IMAGES, condition=condition)
 
 
 @claim("T41", expected=f"each TLDP method above each baseline by {MARGIN} on average over the nominal grid")
@@ -408,12 +372,15 @@ def large_margin(evidence: Evidence) -> Finding:
     names = [scores.dataset for scores in made]
     honest = evidence.rows(TYPE1, F1, dataset=names, mechanism=["laplace", "tldp-l"])
     networks = {name for scores in made for name in scores.rows["variant"]}
-    observed = f"at an equal true epsilon {_margin_at_true_epsilon(honest[honest['variant'].isin(networks)])}"
-    return settle(made, parts, observed, datasets=IMAGES, condition=NOMINAL)
+    gaps = _margins_at_true_epsilon(honest[honest["variant"].isin(networks)])
+    text = f"TLDP-L is {np.mean(gaps):+.3f} from Laplace ({len(gaps)} pairs)" if gaps else "no pair of runs was made"
+    found = settle(evidence, made, parts, f"at an equal true epsilon {text}", datasets=IMAGES, condition=NOMINAL)
+    margin = named({"TLDP-L minus Laplace at an equal true epsilon": float(np.mean(gaps))} if gaps else {})
+    return replace(found, numbers=(*found.numbers, *margin))
 
 
-def _margin_at_true_epsilon(rows: pd.DataFrame) -> str:
-    """TLDP-L against Laplace where both have runs of nearly the same pure guarantee."""
+def _margins_at_true_epsilon(rows: pd.DataFrame) -> list[float]:
+    """TLDP-L minus Laplace where both have runs of nearly the same pure guarantee."""
     means = rows.groupby(["dataset", "variant", "mechanism", "guarantee_pure_epsilon"])["value"].mean().reset_index()
     gaps = []
     for _, ours in means[means["mechanism"] == "tldp-l"].iterrows():
@@ -424,14 +391,14 @@ def _margin_at_true_epsilon(rows: pd.DataFrame) -> str:
             & np.isclose(means["guarantee_pure_epsilon"], ours["guarantee_pure_epsilon"], rtol=0.01)
         ]
         gaps += [ours["value"] - value for value in same["value"]]
-    return f"TLDP-L is {np.mean(gaps):+.3f} from Laplace ({len(gaps)} pairs)" if gaps else "no pair of runs was made"
+    return gaps
 
 
 @claim("T60", expected="each TLDP method above each baseline on average over the nominal grid, on each data set")
 def type2_ahead(evidence: Evidence) -> Finding:
     made = each(evidence, TYPE2, IMAGES, BASELINES)
     parts = [part for scores in made for part in ahead(scores, 0.0)]
-    return settle(made, parts, as_printed(evidence, made), datasets=IMAGES, condition=NOMINAL)
+    return settle(evidence, made, parts, as_printed(evidence, made), datasets=IMAGES, condition=NOMINAL)
 
 
 @claim("T62", expected="each TLDP method above each baseline on average over the nominal grid, in each study")
@@ -447,10 +414,10 @@ def consistently_ahead(evidence: Evidence) -> Finding:
         made += by_arm
         parts.append(AnyOf([AllOf(ahead(scores, 0.0)) for scores in by_arm]))
     if not third:
-        raise NotRun(f"needs {TYPE3}, which the {evidence.scale} grid does not have on the paper's data sets")
-    absent = not_run(TYPE3_DATASETS, third)
-    condition = joined([NOMINAL, f"{absent} in Type III" if absent else ""])
-    return settle(made, parts, datasets=IMAGES, condition=condition)
+        raise evidence.lacks(TYPE3, " on the paper's data sets")
+    missing = not_run(TYPE3_DATASETS, third)
+    condition = joined([NOMINAL, f"{missing} in Type III" if missing else ""])
+    return settle(evidence, made, parts, datasets=IMAGES, condition=condition)
 
 
 @claim("T42", expected=f"F1 of at least {0.8 - ABOUT:g} at the largest epsilon, and of at most {0.8 + ABOUT:g} at all")
@@ -459,7 +426,7 @@ def type2_mnist(evidence: Evidence) -> Finding:
     most = [part for name in TLDP for part in at_each(scores, name, high=0.8 + ABOUT).values()]
     reached = AnyOf([_last(scores, name, 0.8 - ABOUT) for name in TLDP])
     observed = joined([f"without perturbation {clean(scores)}", as_printed(evidence, [scores])])
-    return settle([scores], [reached, *most], observed)
+    return settle(evidence, [scores], [reached, *most], observed)
 
 
 @claim("T43", expected=f"F1 within {ABOUT} of 0.4 at the largest epsilon, on both")
@@ -468,7 +435,7 @@ def type2_colour(evidence: Evidence) -> Finding:
     made = each(evidence, TYPE2, colour, TLDP)
     parts: list[Statement] = [_last(scores, name, 0.4 - ABOUT, 0.4 + ABOUT) for scores in made for name in TLDP]
     unperturbed = [f"without perturbation {clean(scores)} on {scores.name}" for scores in made]
-    return settle(made, parts, joined([*unperturbed, as_printed(evidence, made)]), datasets=colour)
+    return settle(evidence, made, parts, joined([*unperturbed, as_printed(evidence, made)]), datasets=colour)
 
 
 def _without_table5(made: list[Scores]) -> Finding:
@@ -507,14 +474,14 @@ def type2_baselines(evidence: Evidence) -> Finding:
     """Table 5's Gaussian has several times the noise of Theorem 2's: one form by itself decides only in favour."""
     made = each(evidence, TYPE2, IMAGES, BASELINES)
     low = [below(scores, name, LOW) for scores in made for name in BASELINES]
-    absent = any(scores.of("gaussian", "table5").empty for scores in made)
-    if absent and AllOf(low).decide() is False:
+    lacking = any(scores.of("gaussian", "table5").empty for scores in made)
+    if lacking and AllOf(low).decide() is False:
         rest = AllOf([below(scores, name, LOW) for scores in made for name in BASELINES if name != "gaussian"])
         if rest.decide() is not False:
             return _without_table5(made)
     parts = [*low, _fluctuates(made)]
-    decided = settle(made, parts, as_printed(evidence, made), datasets=IMAGES, condition=_staying_form(made))
-    if decided.holds is None and absent:
+    decided = settle(evidence, made, parts, as_printed(evidence, made), datasets=IMAGES, condition=_staying_form(made))
+    if decided.holds is None and lacking:
         return replace(decided, wanted=f"{decided.wanted}; {TABLE5}")
     return decided
 
@@ -551,6 +518,6 @@ def type2_slower(evidence: Evidence) -> Finding:
         made += [one, two]
     if not made:
         raise NotRun(f"needs {TYPE1} and {TYPE2} on one of {', '.join(IMAGES)}, at three epsilons of both")
-    absent = not_run(IMAGES, [scores.dataset for scores in made])
-    condition = f"slopes of {absent} at three epsilons of both with this network" if absent else ""
-    return settle(made, parts, as_printed(evidence, second), condition=condition)
+    missing = not_run(IMAGES, [scores.dataset for scores in made])
+    condition = f"slopes of {missing} at three epsilons of both with this network" if missing else ""
+    return settle(evidence, made, parts, as_printed(evidence, second), condition=condition)

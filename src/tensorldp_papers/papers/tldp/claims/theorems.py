@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from itertools import product
 
 import pandas as pd
 import torch
@@ -15,7 +16,7 @@ from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.randomized_response import KaryRandomizedResponse
 from tensorldp.mechanisms.tldp import TldpLaplace
 from tensorldp.randomness import generator
-from tensorldp_papers.claims.base import Finding, NotRun, cannot_be_checked, claim
+from tensorldp_papers.claims.base import Finding, NotRun, cannot_be_checked, claim, named
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.fairness import best_of, not_run, shortfall, weakly
 from tensorldp_papers.claims.laws import squared_error
@@ -24,6 +25,7 @@ from tensorldp_papers.claims.statements import (
     AllOf,
     Between,
     Estimate,
+    Shortfall,
     Statement,
     estimate,
     finding,
@@ -36,6 +38,7 @@ from tensorldp_papers.papers.tldp.claims.errors import LOWER
 from tensorldp_papers.papers.tldp.claims.runs import F1, IMAGES, TLDP
 
 STUDY, TANH, RELU6 = "tldp_type2", "mobilenet_v2_tanh", "mobilenet_v2"
+Pair = tuple[pd.DataFrame, pd.DataFrame]  # scores with tanh and with ReLU6
 SIDE = 28
 USUALLY = 0.5  # "preserving" means at the least: more often than not
 WEIGHTS = {"weights that were trained with ReLU6": ("",), "weights that were trained again": TRAININGS}
@@ -43,7 +46,76 @@ ONE_TRAINING = "one training of each network, which all seeds share"
 ONE_READING = f"{' and '.join(WEIGHTS)} were not both run"
 UNPERTURBED = "frozen weights and no noise, where the paper speaks of what bounded features do for private ones"
 PAIRS = SIDE * (SIDE - 1) // 2
+LEAD = "F1 with tanh minus with ReLU6 on {}"
 EVERYWHERE, LEAST = "on average over the epsilons", "at the smallest epsilon"
+
+
+def _has(evidence: Evidence, name: str, mechanisms: Iterable[str], ending: str = "") -> bool:
+    """Whether the network with ReLU6 was run with all of these mechanisms."""
+    return all(evidence.cells(STUDY, dataset=name, mechanism=one, backbone=RELU6 + ending) for one in mechanisms)
+
+
+def _trainings(evidence: Evidence, name: str, endings: tuple[str, ...]) -> list[str]:
+    """The trainings that speak on a data set: all, or the first where they are too few to count as seeds."""
+    made = [ending for ending in endings if _has(evidence, name, TLDP, ending)]
+    return made if len(made) >= LEAST_SEEDS else made[:1]
+
+
+def _pairs(evidence: Evidence, name: str, mechanisms: tuple[str, ...], endings: Iterable[str]) -> list[Pair]:
+    """Of each training the scores with tanh and with ReLU6, at the epsilons that both have."""
+    pairs = []
+    for ending in endings:
+        tanh, relu6 = (
+            evidence.rows(STUDY, F1, dataset=name, mechanism=mechanisms, backbone=backbone + ending, range=None)
+            for backbone in (TANH, RELU6)
+        )
+        shared = set(tanh["epsilon"]) & set(relu6["epsilon"])
+        pairs.append((tanh[tanh["epsilon"].isin(shared)], relu6[relu6["epsilon"].isin(shared)]))
+    return pairs
+
+
+def _lead(pairs: list[Pair]) -> Estimate:
+    """The mean with tanh minus that with ReLU6; each of several trainings is one value."""
+    tanh, relu6 = ([per_seed(rows) for rows in side] for side in zip(*pairs, strict=True))
+    if len(pairs) == 1:
+        return minus(tanh[0], relu6[0])
+    return minus(estimate([score.mean for score in tanh]), estimate([score.mean for score in relu6]))
+
+
+def _lead_at_least(pairs: list[Pair]) -> float:
+    """The lead at the smallest epsilon."""
+    least = ((tanh["epsilon"].min(), tanh, relu6) for tanh, relu6 in pairs)
+    return _lead([(tanh[tanh["epsilon"] == at], relu6[relu6["epsilon"] == at]) for at, tanh, relu6 in least]).mean
+
+
+def _by_epsilon(pairs: list[Pair]) -> str:
+    tanh, relu6 = (pd.concat(side).groupby("epsilon")["value"].mean() for side in zip(*pairs, strict=True))
+    return ", ".join(f"{value:.2f} at {epsilon:g}" for epsilon, value in (tanh - relu6).items())
+
+
+def _reading(evidence: Evidence, how: str, runs: dict[str, list[str]]) -> tuple[Statement, list[str], dict[str, float]]:
+    """Of one reading, by the trainings on each data set: the statement, what is told, and the numbers in that."""
+    several = all(len(made) > 1 for made in runs.values())
+    said = f"{how}, each training a seed" if several else how
+    pairs = {name: _pairs(evidence, name, TLDP, made) for name, made in runs.items()}
+    parts = [
+        Between(
+            f"{LEAD.format(name)}, {said}, by TLDP's releases {EVERYWHERE}",
+            _lead(pairs[name]),
+            low=0,
+            weak=shortfall(evidence.cells(STUDY, dataset=name, mechanism=NO_PRIVACY, backbone=RELU6 + made[0])),
+            dataset=name,
+        )
+        for name, made in runs.items()
+    ]
+    told = [f"{how}, by epsilon: {'; '.join(f'{_by_epsilon(both)} on {name}' for name, both in pairs.items())}"]
+    numbers = {}
+    for name, mechanism in product(runs, TLDP):
+        least = _lead_at_least(_pairs(evidence, name, (mechanism,), runs[name]))
+        told.append(f"{how}, {LEAST}: {mechanism} {least:.2f} on {name}")
+        numbers[f"{how}, {LEAST}: {mechanism} on {name}"] = least
+    one = not several and WEIGHTS[how] == TRAININGS
+    return weakly(AllOf(parts), ONE_TRAINING if one else ""), told, numbers
 
 
 @claim(
@@ -60,91 +132,35 @@ def tanh_helps(evidence: Evidence) -> Finding:
     only one reading was run, that one refutes nothing. Of networks that were trained again, each training is one
     value; with fewer than three of each network the seeds of the first speak, and refute nothing.
     """
-
-    def run_with(name: str, mechanisms: Iterable[str], ending: str = "") -> bool:
-        return all(evidence.cells(STUDY, dataset=name, mechanism=one, backbone=RELU6 + ending) for one in mechanisms)
-
-    def trainings(name: str, endings: tuple[str, ...]) -> list[str]:
-        made = [ending for ending in endings if run_with(name, TLDP, ending)]
-        return made if len(made) >= LEAST_SEEDS else made[:1]
-
-    clean = [name for name in IMAGES if run_with(name, [NO_PRIVACY])]
-    noisy = [name for name in clean if run_with(name, TLDP)]
+    clean = [name for name in IMAGES if _has(evidence, name, [NO_PRIVACY])]
+    noisy = [name for name in clean if _has(evidence, name, TLDP)]
     if not clean:
         raise NotRun(f"needs {STUDY} on features of {RELU6}, the network with ReLU6, beside {TANH}")
-
-    def both(name: str, mechanisms: tuple[str, ...], ending: str) -> list[pd.DataFrame]:
-        """The scores with tanh and with ReLU6, at the epsilons that both have."""
-        found = [
-            evidence.rows(STUDY, F1, dataset=name, mechanism=mechanisms, backbone=backbone + ending, range=None)
-            for backbone in (TANH, RELU6)
-        ]
-        shared = set(found[0]["epsilon"]) & set(found[1]["epsilon"])
-        return [rows[rows["epsilon"].isin(shared)] for rows in found]
-
-    def gap(name: str, mechanisms: tuple[str, ...], endings: list[str], where: str = EVERYWHERE) -> Estimate:
-        pairs = [
-            [
-                per_seed(rows if where == EVERYWHERE else rows[rows["epsilon"] == rows["epsilon"].min()])
-                for rows in both(name, mechanisms, ending)
-            ]
-            for ending in endings
-        ]
-        first, second = (
-            side[0] if len(pairs) == 1 else estimate([score.mean for score in side])
-            for side in zip(*pairs, strict=True)
-        )
-        return minus(first, second)
-
-    def by_epsilon(name: str, endings: list[str]) -> str:
-        sides = (pd.concat(rows) for rows in zip(*(both(name, TLDP, ending) for ending in endings), strict=True))
-        first, second = (rows.groupby("epsilon")["value"].mean() for rows in sides)
-        return ", ".join(f"{value:.2f} at {epsilon:g}" for epsilon, value in (first - second).items()) + f" on {name}"
-
-    text = "F1 with tanh minus with ReLU6 on {}"
-    unperturbed = [
-        Between(
-            f"{text.format(name)}, unperturbed",
-            gap(name, (NO_PRIVACY,), [""]),
+    unperturbed = {
+        name: Between(
+            f"{LEAD.format(name)}, unperturbed",
+            _lead(_pairs(evidence, name, (NO_PRIVACY,), [""])),
             low=0,
-            weak=f"{name}: {UNPERTURBED}",
+            weak=Shortfall((name, UNPERTURBED)),
             dataset=name,
         )
         for name in clean
-    ]
+    }
     if not noisy:
-        return finding(AllOf(unperturbed), condition=not_run(IMAGES, clean))
+        return finding(AllOf(list(unperturbed.values())), condition=not_run(IMAGES, clean))
     readings: dict[str, Statement] = {}
-    told = []
+    told = [f"without noise {', '.join(f'{part.value.mean:.2f} on {name}' for name, part in unperturbed.items())}"]
+    numbers: dict[str, float] = {}
     for how, endings in WEIGHTS.items():
-        runs = {name: made for name in noisy if (made := trainings(name, endings))}
-        several = all(len(made) > 1 for made in runs.values())
-        said = f"{how}, each training a seed" if several else how
-        parts = [
-            Between(
-                f"{text.format(name)}, {said}, by TLDP's releases {EVERYWHERE}",
-                gap(name, TLDP, made),
-                low=0,
-                weak=shortfall(evidence.cells(STUDY, dataset=name, mechanism=NO_PRIVACY, backbone=RELU6 + made[0])),
-                dataset=name,
-            )
-            for name, made in runs.items()
-        ]
-        if runs:
-            readings[how] = weakly(AllOf(parts), "" if several or endings == ("",) else ONE_TRAINING)
-            told.append(f"{how}, by epsilon: {'; '.join(by_epsilon(name, made) for name, made in runs.items())}")
-            told += [
-                f"{how}, {LEAST}: {mechanism} {gap(name, (mechanism,), made, LEAST).mean:.2f} on {name}"
-                for name, made in runs.items()
-                for mechanism in TLDP
-            ]
+        if runs := {name: made for name in noisy if (made := _trainings(evidence, name, endings))}:
+            readings[how], texts, found = _reading(evidence, how, runs)
+            told, numbers = told + texts, numbers | found
     if len(readings) < len(WEIGHTS):
         readings = {reading: weakly(statement, ONE_READING) for reading, statement in readings.items()}
     statement, holding = best_of(readings)
-    gaps = [f"{part.value.mean:.2f} on {name}" for part, name in zip(unperturbed, clean, strict=True)]
     only = f"with {holding[0]} alone" if len(holding) == 1 else ""
-    observed = joined([f"without noise {', '.join(gaps)}", *told])
-    return finding(statement, observed, condition=joined([only, not_run(IMAGES, noisy)]))
+    condition = joined([only, not_run(IMAGES, noisy)])
+    return finding(statement, joined(told), condition=condition, numbers=named(numbers))
 
 
 def _kept_symmetric(epsilon: float) -> float:
@@ -235,6 +251,7 @@ def retention_substitutes_noise() -> Finding:
     gains = {element: retention_gain(element) for element in (*SHARED, *LARGE)}
     own = {epsilon: own_retention_gain(epsilon, IMAGE) for epsilon in OWN}
     words = ", ".join(f"{gain:.6f} at {element:g}" for element, gain in gains.items())
+    paying = min((e for e, gain in gains.items() if gain > 1 + GAIN), default=math.inf)
     most = 1 / (IMAGE.size - 1)  # at which TLDP-L keeps an element most often
     return Finding(
         max(own.values()) > 1 + GAIN,
@@ -244,6 +261,11 @@ def retention_substitutes_noise() -> Finding:
         f"the least with any probability, which TLDP does not have, it is {words} nats an element "
         f"({SHARED[-1] * 784:,.0f} for an MNIST image at {SHARED[-1]:g})",
         "tests/mechanisms/test_tldp_discrete.py::test_retention_buys_nothing_at_small_budgets",
+        numbers=named(
+            {"error without retention over that with it, at most": max(own.values())}
+            | {f"error without retention over the least at {e:g}": gain for e, gain in gains.items()}
+            | {"nats of an element from which on keeping it saves noise": paying}
+        ),
     )
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 from tensorldp.mechanisms import Box
 from tensorldp_papers.claims.base import Finding, NotRun, claim
 from tensorldp_papers.claims.evidence import Evidence
-from tensorldp_papers.claims.fairness import Scores, best_of, shortfall
+from tensorldp_papers.claims.fairness import Scores, best_of, settle, shortfall
 from tensorldp_papers.claims.laws import squared_error
 from tensorldp_papers.claims.statements import AllOf, AnyOf, Limit, Statement, finding, joined, minus
 from tensorldp_papers.papers.tldp.claims.runs import (
@@ -32,7 +32,6 @@ from tensorldp_papers.papers.tldp.claims.runs import (
     below,
     clean,
     each,
-    settle,
 )
 from tensorldp_papers.papers.tvg.claims.runs import METRIC, TESTING
 
@@ -64,6 +63,7 @@ def _by_arm(
     statement, holding = best_of(options)
     only = f"with the noise of the {holding[0]} alone" if len(holding) == 1 and len(arms) > 1 else ""
     return settle(
+        evidence,
         made,
         [statement],
         observed,

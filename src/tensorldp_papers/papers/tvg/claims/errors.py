@@ -25,7 +25,7 @@ from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.mvg import mvg_bound
 from tensorldp.mechanisms.tvg import Tvg, Udn, kappa, optimal_sigma
 from tensorldp.randomness import generator
-from tensorldp_papers.claims.base import Finding, NotRun, claim
+from tensorldp_papers.claims.base import Finding, NotRun, claim, named
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.fairness import best_of
 from tensorldp_papers.claims.laws import squared_error
@@ -157,6 +157,7 @@ def covariance_sensitivity() -> Finding:
         "tests/studies/test_covariance.py::test_no_two_records_move_the_query_by_"
         "more_than_the_tight_sensitivity_and_two_attain_it",
         "" if abs(largest / 52 - 1) < ROUNDING else f"as an upper bound: the sensitivity is {largest:.2f}/2126",
+        numbers=named({"supremum times 2126": largest}),
     )
 
 
@@ -322,7 +323,11 @@ def table4_order(
         raise NotRun(f"needs Table IV with {', '.join(missing)}")
     exact, formula = fits["exact_exponent"], fits["formula_exponent"]
     whole = table[table["mechanism"] == "gaussian-analytic"]["exact_exponent"]
-    beside = f"; a Gaussian mechanism for the whole tensor has I^{whole.iloc[0]:.2f}" if len(whole) else ""
+    powers = {name: exact[name] for name in entries}
+    beside = ""
+    if len(whole):
+        powers["gaussian-analytic"] = whole.iloc[0]
+        beside = f"; a Gaussian mechanism for the whole tensor has I^{whole.iloc[0]:.2f}"
     return Finding(
         all(abs(exact[name] - power) < EXPONENT for name, power in entries.items()),
         ", ".join(
@@ -332,4 +337,5 @@ def table4_order(
         + beside,
         TABLE4,
         condition=condition,
+        numbers=named(powers, "power of I"),
     )

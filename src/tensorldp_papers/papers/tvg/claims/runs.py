@@ -12,9 +12,8 @@ networks behind private training features were trained, the paper does not say: 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import wraps
 from itertools import pairwise
 from typing import Any
 
@@ -24,18 +23,27 @@ import pandas as pd
 from tensorldp.mechanisms.tvg_budget import Schedule
 from tensorldp_papers.claims.base import Finding, NotRun, claim
 from tensorldp_papers.claims.evidence import Evidence
-from tensorldp_papers.claims.fairness import Scores, in_best_view, is_trained, not_run, planned, pulls, shortfall
+from tensorldp_papers.claims.fairness import (
+    Scores,
+    Tried,
+    View,
+    either,
+    is_trained,
+    not_run,
+    planned,
+    pulls,
+    settle,
+    shortfall,
+)
 from tensorldp_papers.claims.statements import (
     SPREAD,
-    AllOf,
-    Alternative,
     AnyOf,
     Between,
     Estimate,
     Limit,
+    Shortfall,
     Statement,
     estimate,
-    finding,
     joined,
     log_slopes,
     look,
@@ -112,52 +120,30 @@ def _are_at_two_epsilons(cells: Sequence[AnyCell], wanted: Iterable[str]) -> boo
     return all(len({cell.epsilon for cell in cells if cell.mechanism == name}) > 1 for name in wanted)
 
 
-def either_body(check: Callable[..., Finding]) -> Callable[..., Finding]:
-    """Decide a claim with bodies that were trained, where there are some, and with untrained ones.
-
-    The paper does not say which it has. A claim that holds for either holds, and says if it does for one alone; they
-    share the chance of a wrong yes.
-    """
-
-    @wraps(check)
-    def decided(evidence: Evidence, **options: Any) -> Finding:
-        def holds(view: Evidence) -> bool:
-            try:
-                return check(view, **options).holds is True
-            except NotRun:
-                return False
-
-        with_trained = {cell.dataset for cell in evidence.cells(FEATURES) if is_trained(cell)}
-        views = [
-            lambda cell: cell.study != FEATURES or cell.dataset not in with_trained or is_trained(cell),
-            lambda cell: cell.study != FEATURES or not is_trained(cell),
-        ]
-        found = in_best_view(evidence, views, lambda view: check(view, **options))
-        holding = [name for name, keeps in zip(BODIES, views, strict=True) if holds(evidence.only(keeps, 2))]
-        only = f"with {holding[0]} alone" if found.holds and len(holding) == 1 else ""
-        return replace(found, condition=joined([only, found.condition]))
-
-    return decided
+def _bodies(evidence: Evidence) -> list[View]:
+    with_trained = {cell.dataset for cell in evidence.cells(FEATURES) if is_trained(cell)}
+    return [
+        lambda cell: cell.study != FEATURES or cell.dataset not in with_trained or is_trained(cell),
+        lambda cell: cell.study != FEATURES or not is_trained(cell),
+    ]
 
 
-def settle(
-    evidence: Evidence, parts: Sequence[Statement], observed: str = "", test: str = "", *, condition: str = ""
-) -> Finding:
-    """The finding that all parts hold in this view of the results, one of those of `either_body`."""
-    reads = any(FEATURES in name for name in evidence.used)
-    once = ONE_BODY if reads and any(is_trained(cell) for cell in evidence.cells(FEATURES)) else ""
-    shared = Alternative(AllOf(parts), evidence.ways)
-    return finding(shared, observed, test, condition=joined([once, condition]))
+def _name_bodies(found: Finding, view: Evidence, tried: Iterator[Tried]) -> Finding:
+    """The finding with the bodies for which alone it holds, and that they were trained once, as its conditions."""
+    holding = [name for name, (one, _) in zip(BODIES, tried, strict=True) if isinstance(one, Finding) and one.holds]
+    trained = FEATURES in view.studies and any(map(is_trained, view.cells(FEATURES)))
+    only = f"with {holding[0]} alone" if len(holding) == 1 else ""
+    return replace(found, condition=joined([only, ONE_BODY if trained else "", found.condition]))
+
+
+# Decides a claim with bodies that were trained, where there are some, and with untrained ones: the paper does not say
+# which it has. A claim that holds for either holds, and says if it does for one alone.
+either_body = either(_bodies, _name_bodies)
 
 
 def _is_lacking_part(cells: Iterable[AnyCell], name: str, wanted: Iterable[str]) -> bool:
     of_whole = any(cell.dataset == name for cell in cells)
     return not of_whole and not set(wanted) <= {cell.mechanism for cell in cells}
-
-
-def not_among(names: Iterable[str], made: Iterable[Scores]) -> str:
-    """The data sets of a claim that were not run, as a condition."""
-    return not_run(names, [scores.dataset for scores in made])
 
 
 def _from_which(made: Iterable[Scores]) -> str:
@@ -276,13 +262,13 @@ def ordered(
     observed = joined(
         [f"beside it {', '.join(others)}" if others else "", beside(evidence, [scores.dataset for scores in made])]
     )
-    return settle(evidence, parts, observed, test, condition=joined([not_among(datasets, made), _from_which(made)]))
+    return settle(evidence, made, parts, observed, test, datasets=datasets, then=_from_which(made))
 
 
 @claim("V37", expected="on IMDB UDN below Gaussian, as the caption says without exception: V23 has the images")
 def udn_below_gaussian(evidence: Evidence) -> Finding:
     (scores,) = read(evidence, TESTING, (PER_ELEMENT, "udn"), ["imdb"])
-    return finding(AllOf([scores.gap(PER_ELEMENT, "udn", *ABOVE)]), condition=_from_which([scores]))
+    return settle(evidence, [scores], [scores.gap(PER_ELEMENT, "udn", *ABOVE)], then=_from_which([scores]))
 
 
 @claim(
@@ -332,7 +318,7 @@ def in_accord_with_table4(evidence: Evidence) -> Finding:
     for study in (FEATURES, TESTING):
         parts += _in_order(evidence, study, TYPE2, ("idn", "udn", "mvg"))
         parts += _in_order(evidence, study, TYPE2, (PER_ELEMENT, "udn"))
-    return settle(evidence, parts)
+    return settle(evidence, [], parts)
 
 
 @claim("V33", expected="for each mechanism on each data set a slope of accuracy in log10 epsilon above 0")
@@ -347,7 +333,7 @@ def rises_with_epsilon(evidence: Evidence) -> Finding:
             undecidable = "" if scores.learned(name) else "at chance at every epsilon"
             text = f"slope of {name} on {scores.name} over {table.shape[1]} epsilons"
             parts.append(scores.statement(text, estimate(log_slopes(table)), low=0, undecidable=undecidable))
-    return finding(AllOf(parts), condition=not_among(TYPE1, made))
+    return settle(evidence, made, parts, datasets=TYPE1)
 
 
 @claim("V31", expected=f"IDN within {CLOSE} of Gaussian at the largest epsilon, and above it at some smaller one")
@@ -361,7 +347,7 @@ def close_but_for_small_epsilon(evidence: Evidence) -> Finding:
         *smaller, largest = scores.points("idn")
         parts.append(scores.gap("idn", PER_ELEMENT, -CLOSE, CLOSE, [largest]))
         parts.append(AnyOf([scores.gap("idn", PER_ELEMENT, low=0, epsilons=[e]) for e in smaller]))
-    return settle(evidence, parts, condition=joined([not_among(TYPE2, made), _from_which(made)]))
+    return settle(evidence, made, parts, datasets=TYPE2, then=_from_which(made))
 
 
 @claim("V32", expected="on each data set UDN above MVG at the largest epsilon, by more than at the smallest")
@@ -376,7 +362,7 @@ def udn_gains_on_mvg(evidence: Evidence) -> Finding:
         gain = minus(end.value, start.value)
         gains.append(scores.statement(text, gain, low=0, undecidable=end.undecidable))
         ends.append(end)
-    return settle(evidence, [*gains, *ends], condition=joined([not_among(TYPE2, made), _from_which(made)]))
+    return settle(evidence, made, [*gains, *ends], datasets=TYPE2, then=_from_which(made))
 
 
 @claim(
@@ -390,6 +376,7 @@ def imdb_features(evidence: Evidence) -> Finding:
     beside = scores.gap(PER_ELEMENT, "matrix")
     return settle(
         evidence,
+        [scores],
         [scores.gap("idn", "matrix", low=0), scores.gap("matrix", "udn", -COMPARABLE, COMPARABLE)],
         f"{beside}, by construction 0: with W = E the two are one noise, so that seeds cannot order them",
         condition="but for its place below Gaussian: with W = E the two are one noise by construction",
@@ -400,7 +387,7 @@ def imdb_features(evidence: Evidence) -> Finding:
 def imdb_testing(evidence: Evidence) -> Finding:
     (scores,) = read(evidence, TESTING, ("idn", "matrix"), ["imdb"])
     end = scores.gap("matrix", "idn", -ALMOST, ALMOST, [max(scores.points("idn"))])
-    return finding(AllOf([scores.gap("idn", "matrix", low=0), end]))
+    return settle(evidence, [scores], [scores.gap("idn", "matrix", low=0), end])
 
 
 def _spread(rows: pd.DataFrame) -> Estimate:
@@ -434,7 +421,7 @@ def small_error_bars(evidence: Evidence) -> Finding:
         for scores in made
     ]
     spreads = (f"{np.sqrt(_spread(scores.rows).mean):.4f} ({scores.dataset})" for scores in made)
-    return finding(AllOf(parts), f"standard deviations {', '.join(spreads)}", condition=not_among(TYPE2, made))
+    return settle(evidence, made, parts, f"standard deviations {', '.join(spreads)}", datasets=TYPE2)
 
 
 @claim("V42", expected=f"on IMDB a standard deviation over seeds of the matrix mechanism above {BARELY}")
@@ -447,6 +434,7 @@ def matrix_varies(evidence: Evidence) -> Finding:
     above = [f"{epsilon:,.10g}" for epsilon, deviation in by_epsilon.items() if deviation > BARELY]
     return settle(
         evidence,
+        [scores],
         [varies],
         f"standard deviations {', '.join(f'{value:.4f} at {epsilon:,.10g}' for epsilon, value in by_epsilon.items())}",
         condition=joined(
@@ -469,7 +457,7 @@ def _test_and_training(
     both = [(tests[name], trains[name]) for name in tests if name in trains]
     if not both:
         raise NotRun(f"needs {TESTING} and {FEATURES} on one data set of both")
-    return [(test, train, joined(dict.fromkeys((test.weak, train.weak)))) for test, train in both]
+    return [(test, train, Shortfall.of(dict.fromkeys((test.weak, train.weak)))) for test, train in both]
 
 
 @claim("V38", expected="on each data set a larger lead of IDN over Gaussian on test features than on training features")
@@ -486,7 +474,7 @@ def larger_gap_in_testing(evidence: Evidence) -> Finding:
             text, minus(first.value, second.value), 0, undecidable=undecidable, weak=weak, dataset=test.dataset
         )
         parts.append(gap)
-    return settle(evidence, parts, condition=not_among(TYPE2, [test for test, _, _ in both]))
+    return settle(evidence, [test for test, _, _ in both], parts, datasets=TYPE2)
 
 
 @claim("V41", expected="on each data set a smaller variance over seeds on test features than on training features")
@@ -498,7 +486,7 @@ def steadier_in_testing(evidence: Evidence) -> Finding:
         text = f"variance over seeds on {test.dataset}, test minus training features"
         spread = minus(_spread(test.rows), _spread(train.rows))
         parts.append(Between(text, spread, high=0, weak=weak, dataset=test.dataset))
-    return settle(evidence, parts, condition=not_among(TYPE2, [test for test, _, _ in both]))
+    return settle(evidence, [test for test, _, _ in both], parts, datasets=TYPE2)
 
 
 @claim(
@@ -518,4 +506,4 @@ def superior(evidence: Evidence) -> Finding:
                 beside.append(further.gap("idn", "matrix", low=0))
     contrary = [str(part) for part in beside if part.value.mean <= 0]
     held = f"above the paper's own baselines in {len(beside) - len(contrary)} of {len(beside)} comparisons"
-    return settle(evidence, parts, joined([held, f"not in {', '.join(contrary)}" if contrary else ""]))
+    return settle(evidence, [], parts, joined([held, f"not in {', '.join(contrary)}" if contrary else ""]))

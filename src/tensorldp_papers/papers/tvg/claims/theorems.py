@@ -18,7 +18,7 @@ from tensorldp.mechanisms.directional import DirectionalGaussian
 from tensorldp.mechanisms.mvg import Mvg
 from tensorldp.mechanisms.tvg import kappa, zeta
 from tensorldp.randomness import generator
-from tensorldp_papers.claims.base import Finding, claim
+from tensorldp_papers.claims.base import Finding, claim, named
 from tensorldp_papers.papers.tvg.looseness import looseness
 
 DELTA, ROUNDING, TRIALS = 1e-5, 1e-9, 20
@@ -121,6 +121,7 @@ def idn() -> Finding:
         f"{corrected.observed}",
         f"{TESTS}::test_idn_as_printed",
         "with s_hat = (b - a) sqrt I, as in Eq. 36, in the place of (b - a) / sqrt I" if slips else "",
+        numbers=named({"delta(1) as printed": printed.delta(1.0), "epsilon as printed": printed.epsilon(DELTA)}),
     )
 
 
@@ -192,4 +193,5 @@ def tighter() -> Finding:
         f"and {min(ours):.3g} times the noise of the classical and of the analytic Gaussian for the whole tensor",
         f"{TESTS}::test_sigma_columns_of_the_looseness_table",
         mixed=any(below) and not all(below),
+        numbers=named(loose, "sigma of the analytic Gaussian"),
     )
