@@ -26,7 +26,7 @@ from tensorldp.mechanisms import Box, make
 from tensorldp_papers.card import tasks
 from tensorldp_papers.card.card import Card
 from tensorldp_papers.card.gallery import documented, gallery
-from tensorldp_papers.card.label import PEOPLE, label
+from tensorldp_papers.card.label import SHUFFLED_PEOPLE, label
 from tensorldp_papers.card.leaks import leak
 from tensorldp_papers.card.page import write_refusal
 from tensorldp_papers.card.price import others_at, price
@@ -122,7 +122,7 @@ def test_the_label_has_what_the_curve_guarantees_for_three_shapes_many_uses_and_
     assert [line.pure for line in lines] == pytest.approx([2.0] * 3)
     assert all(line.exact and line.loose <= 2.0 for line in lines)
     assert all(line.uses[0] <= 20.0 and line.uses[0] < line.uses[1] for line in lines)
-    assert all(line.shuffled is not None and line.shuffled < 0.2 for line in lines), PEOPLE
+    assert all(line.shuffled is not None and line.shuffled < 0.2 for line in lines), SHUFFLED_PEOPLE
     (first, *_) = label(lambda domain: make("duchi", epsilon=1.0, domain=domain), Box(0, 16, (1,)))
     assert first.pure == pytest.approx(1.0)
     (line, *_) = label(lambda domain: make("k-rr", epsilon=1.0, domain=domain), Box(0, 0.5, (2,)))

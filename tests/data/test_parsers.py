@@ -494,7 +494,7 @@ def test_what_is_truncated_missing_or_no_archive_is_named(tmp_path: Path) -> Non
 
 
 def test_what_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "LARGEST", 1000)
+    monkeypatch.setattr(archives, "LARGEST_UNPACKED", 1000)
     (tmp_path / "small.gz").write_bytes(gzip.compress(bytes(1000)))
     assert len(decompressed(tmp_path / "small.gz")) == 1000
     (tmp_path / "bomb.gz").write_bytes(gzip.compress(bytes(1001)))

@@ -60,18 +60,18 @@ class Defence:
 
     @property
     def steps(self) -> int:
-        """Local steps of a client."""
+        """Returns the number of a client's local steps."""
         return int(self.strength) if self.name == "local" else 1
 
     def keep_mask(self, size: int, generator: torch.Generator) -> Tensor | None:
-        """Which of `size` neurons a client's dropout keeps, as booleans; None without dropout. At least one is kept."""
+        """Returns which of `size` neurons a client's dropout keeps, at least one; None without dropout."""
         if self.name != "dropout":
             return None
         draws = uniform((size,), generator)
         return (draws < self.strength) | (draws == draws.min())
 
     def protect(self, gradients: Tensor, generator: torch.Generator) -> Tensor:
-        """What is sent instead of each gradient: (clients, parameters), a new tensor.
+        """Returns what is sent instead of each gradient: (clients, parameters), a new tensor.
 
         Local aggregation and dropout happen while the gradient is computed and change nothing here.
         """
@@ -87,7 +87,7 @@ class Defence:
 
 
 def prune(gradients: Tensor, share: float) -> Tensor:
-    """Each row with that share of its elements, the smallest in size, set to zero."""
+    """Returns each row with that share of its elements, the smallest in size, set to zero."""
     keep = gradients.shape[1] - int(share * gradients.shape[1])
     places = gradients.abs().topk(keep, dim=1, sorted=False).indices
     return torch.zeros_like(gradients).scatter_(1, places, gradients.gather(1, places))
@@ -105,7 +105,7 @@ def fit_defended(
     generator: torch.Generator,
     noise: torch.Generator,
 ) -> nn.Sequential:
-    """Minimise cross-entropy with Adam on the average of what users send, in place.
+    """Minimises cross-entropy with Adam on the average of what users send, in place.
 
     In each round `users` of the records are drawn by `generator`; the owner of each sends one update, which the defence
     changes with draws of `noise`.

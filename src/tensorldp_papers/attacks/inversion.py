@@ -35,22 +35,22 @@ class Client:
 
     @property
     def size(self) -> int:
-        """Number of parameters."""
+        """Returns the number of parameters."""
         return sum(value.numel() for value in self.parameters.values())
 
     def split(self, vector: Tensor) -> Parameters:
-        """A flat vector of all parameters as named tensors."""
+        """Returns a flat vector of all parameters as named tensors."""
         parts = vector.split([value.numel() for value in self.parameters.values()])
         return {
             key: part.reshape(value.shape) for (key, value), part in zip(self.parameters.items(), parts, strict=True)
         }
 
     def one_hot(self, labels: Tensor) -> Tensor:
-        """Class indices as rows of probabilities, in the parameters' type."""
+        """Returns class indices as rows of probabilities, in the parameters' type."""
         return functional.one_hot(labels, self.classes).to(next(iter(self.parameters.values())).dtype)
 
     def scores(self, parameters: Parameters, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Class scores of a batch; `mask` switches features before the last layer on or off (dropout)."""
+        """Computes class scores of a batch; `mask` switches features before the last layer on or off (dropout)."""
         body = {key: value for key, value in parameters.items() if not key.startswith(f"{self.place}.")}
         features = functional_call(self.body, body, (x,))
         if mask is not None:
@@ -58,13 +58,13 @@ class Client:
         return functional.linear(features, parameters[f"{self.place}.weight"], parameters[f"{self.place}.bias"])
 
     def loss(self, parameters: Parameters, x: Tensor, targets: Tensor, mask: Tensor | None) -> Tensor:
-        """Mean cross-entropy with rows of class probabilities as targets."""
+        """Computes the mean cross-entropy with rows of class probabilities as targets."""
         return functional.cross_entropy(self.scores(parameters, x, mask), targets)
 
     def update(
         self, x: Tensor, targets: Tensor, mask: Tensor | None = None, parameters: Parameters | None = None
     ) -> Tensor:
-        """The flat vector that a client sends, (parameters,); differentiable in x and targets.
+        """Computes the flat vector that a client sends, (parameters,); differentiable in x and targets.
 
         The targets are class probabilities, (batch, classes), and the mask has the kept features times 1 / p.
         """
@@ -78,7 +78,7 @@ class Client:
         return torch.cat([value.reshape(-1) for value in step.values()])
 
     def updates(self, x: Tensor, targets: Tensor, masks: Tensor | None, parameters: Parameters) -> Tensor:
-        """The vectors of many clients with one record each, (clients, parameters)."""
+        """Computes the vectors of many clients with one record each, (clients, parameters)."""
 
         def one(record: Tensor, target: Tensor, mask: Tensor | None = None) -> Tensor:
             return self.update(record.unsqueeze(0), target.unsqueeze(0), mask, parameters)
@@ -113,7 +113,7 @@ COSINE_TV = Inversion("cosine", "adam", "inferred", steps=1000, tv=1e-4)
 
 
 def infer_label(client: Client, gradient: Tensor) -> Tensor:
-    """iDLG's label of one record, shape (1,): the class whose row of the last weight gradient has the lowest sum.
+    """Returns iDLG's label of one record, (1,): the class whose row of the last weight gradient has the lowest sum.
 
     Exact without a defence where the features before the last layer are positive.
     """
@@ -121,12 +121,12 @@ def infer_label(client: Client, gradient: Tensor) -> Tensor:
 
 
 def total_variation(x: Tensor) -> Tensor:
-    """mean |dx| + mean |dy| of images (batch, channels, height, width)."""
+    """Computes mean |dx| + mean |dy| of images (batch, channels, height, width)."""
     return x.diff(dim=-1).abs().mean() + x.diff(dim=-2).abs().mean()
 
 
 def unit(gradient: Tensor) -> Tensor:
-    """The gradient's direction, rounded to float32: what is left of g is the same, bit for bit, for any multiple of g.
+    """Computes a gradient's direction, rounded to float32, so that it is the same, bit for bit, for any multiple of g.
 
     Scaling changes the last bits of float64, and an optimiser would make them grow.
     """
@@ -142,7 +142,7 @@ def invert(
     generator: torch.Generator,
     mask: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Records in [0, 1] that explain a sent gradient, and their labels.
+    """Finds records in [0, 1] that explain a sent gradient, and their labels.
 
     Args:
         client: the network and what a client does with it; float64 parameters.
@@ -202,7 +202,7 @@ def _lbfgs(objective: Callable[[], Tensor], wanted: list[Tensor], steps: int) ->
 
 
 def _signed_adam(objective: Callable[[], Tensor], wanted: list[Tensor], steps: int) -> None:
-    """Adam at 0.1 on the gradient's sign, a tenth of it after 3/8, 5/8 and 7/8 of the steps; pixels stay in [0, 1]."""
+    """Takes Adam's steps at 0.1 on the gradient's sign, a tenth after 3/8, 5/8 and 7/8; pixels stay in [0, 1]."""
     optimizer = torch.optim.Adam(wanted, lr=0.1)
     schedule = torch.optim.lr_scheduler.MultiStepLR(optimizer, [steps * part // 8 for part in (3, 5, 7)])
     for _ in range(steps):

@@ -25,7 +25,7 @@ class Prior:
 
     @classmethod
     def of(cls, public: Tensor, rank: int = 100) -> Prior:
-        """From at least two public records, (records, ...)."""
+        """Estimates the prior from at least two public records, (records, ...)."""
         flat = public.reshape(len(public), -1).double()
         mean = flat.mean(dim=0)
         values, vectors = torch.linalg.eigh((flat - mean).T @ (flat - mean) / (len(flat) - 1))
@@ -35,7 +35,7 @@ class Prior:
 
 
 def denoise(mechanism: Mechanism, released: Tensor, prior: Prior) -> Tensor:
-    """The best linear estimate of each record from its release, clipped to the mechanism's box.
+    """Computes the best linear estimate of each record from its release, clipped to the mechanism's box.
 
     E[x | y] for Gaussian records and unbiased noise of the mechanism's own variance per element. Elements that TLDP
     kept are recognised where records are whole numbers: noise never hits one inside the range.
@@ -60,7 +60,7 @@ def denoise(mechanism: Mechanism, released: Tensor, prior: Prior) -> Tensor:
 
 
 def identify(mechanism: Mechanism, released: Tensor, candidates: Tensor) -> Tensor:
-    """For each release the candidate in the mechanism's domain that makes it most likely, as indices, (batch,).
+    """Returns for each release the candidate in the mechanism's domain that makes it most likely, as indices, (batch,).
 
     Equal likelihoods are decided by l2 distance, as are all where the mechanism has no tractable density.
     """
@@ -93,7 +93,7 @@ class SuccessBound:
 
     @classmethod
     def of(cls, curve: PrivacyCurve) -> SuccessBound:
-        """From epsilon at delta 0, 1e-5, 1e-3 and 0.05, and delta at epsilon 0."""
+        """Makes the bound from epsilon at delta 0, 1e-5, 1e-3 and 0.05, and delta at epsilon 0."""
         found = [curve.epsilon(delta) for delta in (0.0, 1e-5, 1e-3, 0.05)]
         return cls(tuple((epsilon, curve.delta(epsilon)) for epsilon in {0.0, *found} if math.isfinite(epsilon)))
 
@@ -103,13 +103,13 @@ class SuccessBound:
 
 @torch.no_grad()
 def record_losses(model: nn.Module, x: Tensor, y: Tensor) -> Tensor:
-    """Cross-entropy of each record in evaluation mode, (records,) float64."""
+    """Computes the cross-entropy of each record in evaluation mode, (records,) float64."""
     model.eval()
     return functional.cross_entropy(model(x), y, reduction="none").double().cpu()
 
 
 def true_positive_rate(members: Tensor, others: Tensor, false_positive_rate: float) -> float:
-    """The share of members named by an attacker who calls a record a member if its loss is low enough.
+    """Computes the share of members named by an attacker who calls a record a member if its loss is low enough.
 
     The threshold is the largest that names at most that share of the records that are not members.
     """
@@ -119,7 +119,7 @@ def true_positive_rate(members: Tensor, others: Tensor, false_positive_rate: flo
 
 
 def attack_auc(members: Tensor, others: Tensor) -> float:
-    """The probability that a member has a lower loss than another record; 0.5 is guessing."""
+    """Computes the probability that a member has a lower loss than another record; 0.5 is guessing."""
     from sklearn.metrics import roc_auc_score
 
     truth = torch.cat([torch.ones(len(members)), torch.zeros(len(others))])

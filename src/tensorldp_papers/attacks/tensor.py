@@ -21,7 +21,7 @@ from tensorldp_papers.attacks.two_layer import tensor_coefficients
 
 
 def match(found: Tensor, truth: Tensor) -> Tensor:
-    """`found` in the order that minimises the summed squared distance to `truth`; both (batch, ...)."""
+    """Returns `found` in the order that minimises the summed squared distance to `truth`; both (batch, ...)."""
     from scipy.optimize import linear_sum_assignment
 
     cost = torch.cdist(truth.reshape(len(truth), -1).double(), found.reshape(len(found), -1).double()) ** 2
@@ -30,7 +30,7 @@ def match(found: Tensor, truth: Tensor) -> Tensor:
 
 
 def vector_error(found: Tensor, truth: Tensor) -> float:
-    """sqrt(mean_i ||x_hat_i - x_i||^2) after matching (dp-lecture, Eq. 5.2)."""
+    """Computes sqrt(mean_i ||x_hat_i - x_i||^2) after matching (dp-lecture, Eq. 5.2)."""
     gap = (match(found, truth) - truth).reshape(len(truth), -1).double()
     return float(gap.pow(2).sum(dim=1).mean().sqrt())
 
@@ -44,7 +44,7 @@ def _blocks(g: Tensor, w: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
 
 
 def regression_residual(g: Tensor, w: Tensor) -> Tensor:
-    """g minus its least-squares fit on [1, w], which removes the Hermite orders 0 and 1; shape (m,) float64."""
+    """Computes g less its least-squares fit on [1, w], which removes Hermite orders 0 and 1; shape (m,) float64."""
     d = w.shape[1]
     gram, right = torch.zeros(d + 1, d + 1, dtype=torch.float64), torch.zeros(d + 1, dtype=torch.float64)
     for part, rows in _blocks(g, w):
@@ -56,7 +56,7 @@ def regression_residual(g: Tensor, w: Tensor) -> Tensor:
 
 
 def second_moment(g: Tensor, w: Tensor) -> Tensor:
-    """(1/m) sum_j g_j (w_j w_j^T - I), shape (d, d) float64."""
+    """Computes (1/m) sum_j g_j (w_j w_j^T - I), shape (d, d) float64."""
     total = torch.zeros(w.shape[1], w.shape[1], dtype=torch.float64)
     for part, rows in _blocks(g, w):
         total += (rows * part.unsqueeze(1)).T @ rows
@@ -64,7 +64,7 @@ def second_moment(g: Tensor, w: Tensor) -> Tensor:
 
 
 def third_moment(g: Tensor, u: Tensor) -> Tensor:
-    """(1/m) sum_j g_j He_3(u_j), shape (B, B, B) float64, for projected weights u of shape (m, B).
+    """Computes (1/m) sum_j g_j He_3(u_j), shape (B, B, B) float64, for projected weights u of shape (m, B).
 
     He_3(u)_abc = u_a u_b u_c - u_a d_bc - u_b d_ac - u_c d_ab.
     """
@@ -79,11 +79,13 @@ def third_moment(g: Tensor, u: Tensor) -> Tensor:
 
 
 Array = npt.NDArray[np.float64]
-DRAWS, STARTS, ITERATIONS, SAME = 200, 8, 60, 0.99
+# random directions to diagonalise along, random starts for each record, and the iterations of each start
+DRAWS, STARTS, ITERATIONS = 200, 8, 60
+SAME_COSINE = 0.99  # of two vectors that count as one
 
 
 def tensor_attack(g: Tensor, w: Tensor, batch: int, activation: str, generator: torch.Generator) -> Tensor:
-    """The records in a gradient of the output weights, up to their order: (batch, d) float64 of norm one.
+    """Finds the records in a gradient of the output weights, up to their order: (batch, d) float64 of norm one.
 
     Args:
         g: (m,) gradient of the output weights, summed over the batch; its scale changes nothing, bit for bit.
@@ -111,7 +113,7 @@ def tensor_attack(g: Tensor, w: Tensor, batch: int, activation: str, generator: 
 
 
 def decompose(s: Array, t: Array, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Unit z (B, B), one vector a row, and r (B,) with s = sum r z z^T and t = sum r z (x) z (x) z, approximately.
+    """Finds unit z (B, B), one vector a row, and r (B,) with s = sum r z z^T, t = sum r z (x) z (x) z, approximately.
 
     Simultaneous diagonalisation gives first guesses; the iteration y <- s^-1 t(y, y, .), which maps the dual
     coordinates alpha_i to alpha_i^2 whatever the signs of r, refines them and finds others from random starts.
@@ -133,7 +135,7 @@ def decompose(s: Array, t: Array, rng: np.random.Generator) -> tuple[Array, Arra
     chosen = _distinct(z[usable], r[usable], size)
     z, r = z[usable][chosen], r[usable][chosen]
     if len(z) < size:  # what the iteration did not find, as diagonalised
-        spare = [v for v in guess.T if not len(z) or np.abs(_cosines(z, v)).max() < SAME]
+        spare = [v for v in guess.T if not len(z) or np.abs(_cosines(z, v)).max() < SAME_COSINE]
         extra = np.array(spare[: size - len(z)]).reshape(-1, size)
         extra = np.concatenate([extra, np.eye(size)[: size - len(z) - len(extra)]])
         z, r = np.concatenate([z, extra]), np.concatenate([r, np.ones(len(extra))])
@@ -146,16 +148,16 @@ def _cosines(z: Array, v: Array) -> Array:
 
 
 def _distinct(z: Array, r: Array, size: int) -> list[int]:
-    """Up to `size` rows with norms nearest to one, no two alike."""
+    """Returns up to `size` rows with norms nearest to one, no two alike."""
     kept: list[int] = []
     for place in np.argsort(np.abs(np.linalg.norm(z, axis=1) - 1.0)):
-        if len(kept) < size and (not kept or _cosines(z[kept], z[place]).max() < SAME):
+        if len(kept) < size and (not kept or _cosines(z[kept], z[place]).max() < SAME_COSINE):
             kept.append(int(place))
     return kept
 
 
 def _diagonalise(inverse: Array, t: Array, rng: np.random.Generator) -> Array:
-    """Eigenvectors of t(., ., theta) s^-1 as columns, for the random theta whose eigenvalues are farthest apart."""
+    """Returns eigenvectors of t(., ., theta) s^-1 as columns: of the random theta with most distinct eigenvalues."""
     thetas = rng.standard_normal((DRAWS, len(t)))
     slices = np.einsum("abc,nc->nab", t, thetas) @ inverse
     values = np.linalg.eigvals(slices)
@@ -167,7 +169,7 @@ def _diagonalise(inverse: Array, t: Array, rng: np.random.Generator) -> Array:
 
 
 def polish(s: Array, t: Array, z: Array, r: Array) -> Array:
-    """Unit z (B, B) that fit s = sum r z z^T and t = sum r z (x) z (x) z best, by least squares from a first guess."""
+    """Fits unit z (B, B) best to s = sum r z z^T and t = sum r z (x) z (x) z, by least squares from a first guess."""
     from scipy.optimize import least_squares
 
     size = len(s)

@@ -15,7 +15,7 @@ from torch.nn import functional
 
 from tensorldp.errors import InputError, unknown
 
-ZERO = 1e-6
+NO_COEFFICIENT = 1e-6  # a smaller Hermite coefficient is an error of the quadrature
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ ACTIVATIONS: dict[str, Activation] = {
 
 
 def activation(name: str) -> Activation:
-    """The activation of a name."""
+    """Returns the activation of a name."""
     if name not in ACTIVATIONS:
         raise unknown("activation", name, ACTIVATIONS)
     return ACTIVATIONS[name]
@@ -50,7 +50,7 @@ def activation(name: str) -> Activation:
 
 @cache
 def hermite_coefficient(name: str, order: int) -> float:
-    """h_k = E s(z) He_k(z) for z ~ N(0, 1), with the probabilists' Hermite polynomials, by quadrature."""
+    """Computes h_k = E s(z) He_k(z) for z ~ N(0, 1), with the probabilists' Hermite polynomials, by quadrature."""
     from scipy.integrate import quad
 
     chosen = activation(name)
@@ -61,11 +61,11 @@ def hermite_coefficient(name: str, order: int) -> float:
 
     edges = (-12.0, *chosen.kinks, 12.0)
     total = sum(quad(integrand, low, high, limit=200)[0] for low, high in pairwise(edges))
-    return 0.0 if abs(total) < ZERO else float(total)
+    return 0.0 if abs(total) < NO_COEFFICIENT else float(total)
 
 
 def tensor_coefficients(name: str) -> tuple[float, float]:
-    """(h_2, h_3) of an activation for which both the second and the third moment depend on the data."""
+    """Computes (h_2, h_3) of an activation for which both the second and the third moment depend on the data."""
     found = {order: hermite_coefficient(name, order) for order in (2, 3)}
     missing = [order for order, value in found.items() if value == 0.0]
     if missing:
@@ -90,15 +90,15 @@ class TwoLayer:
 
     @classmethod
     def draw(cls, m: int, d: int, name: str, generator: torch.Generator) -> TwoLayer:
-        """A network with a_j = 1/m (dp-lecture, Eq. 4.7)."""
+        """Draws a network with a_j = 1/m (dp-lecture, Eq. 4.7)."""
         return cls(torch.randn(m, d, generator=generator), torch.full((m,), 1.0 / m, dtype=torch.float64), name)
 
     def hidden(self, x: Tensor, rows: slice = slice(None)) -> Tensor:
-        """s(w_j . x_i) as float64, shape (neurons of `rows`, batch)."""
+        """Computes s(w_j . x_i) as float64, shape (neurons of `rows`, batch)."""
         return activation(self.activation).function(self.weights[rows].double() @ x.double().T)
 
     def residuals(self, x: Tensor, y: Tensor, output: Tensor | None = None) -> Tensor:
-        """r_i = f(x_i) - y_i (Eq. 4.5), shape (batch,)."""
+        """Computes r_i = f(x_i) - y_i (Eq. 4.5), shape (batch,)."""
         output = self.output if output is None else output
         total = torch.zeros(len(x), dtype=torch.float64)
         for start in range(0, len(self.weights), BLOCK):
@@ -107,14 +107,14 @@ class TwoLayer:
         return total - y.double()
 
     def output_gradient(self, x: Tensor, y: Tensor, output: Tensor | None = None) -> Tensor:
-        """dL/da_j = sum_i r_i s(w_j . x_i) (Eq. 4.4), shape (m,) float64; `output` replaces the output weights."""
+        """Computes dL/da_j = sum_i r_i s(w_j . x_i) (Eq. 4.4), (m,) float64; `output` replaces the output weights."""
         r = self.residuals(x, y, output)
         return torch.cat(
             [self.hidden(x, slice(start, start + BLOCK)) @ r for start in range(0, len(self.weights), BLOCK)]
         )
 
     def local_update(self, x: Tensor, y: Tensor, steps: int, rate: float) -> Tensor:
-        """What a client sends after k local steps, (a_0 - a_k) / rate, shape (m,) float64.
+        """Computes what a client sends after k local steps, (a_0 - a_k) / rate, shape (m,) float64.
 
         Each step descends on its own share of the records, so that the sum covers them all; one step is
         `output_gradient`.
@@ -126,13 +126,13 @@ class TwoLayer:
 
 
 def unit_records(count: int, d: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Records on the unit sphere with labels +1 and -1 in turn: x (count, d) float64, y (count,)."""
+    """Draws records on the unit sphere with labels +1 and -1 in turn: x (count, d) float64, y (count,)."""
     x = torch.randn(count, d, generator=generator, dtype=torch.float64)
     return x / x.norm(dim=1, keepdim=True), 1.0 - 2.0 * (torch.arange(count) % 2).double()
 
 
 def analytic_attack(weight_gradient: Tensor, bias_gradient: Tensor) -> Tensor:
-    """The input of a fully connected layer from its gradients for one record, shape (inputs,).
+    """Computes the input of a fully connected layer from its gradients for one record, shape (inputs,).
 
     dL/dW_i = dL/db_i x for every neuron i, so x is exact wherever a bias gradient is not zero; the least-squares
     answer over all neurons, sum_i b_i W_i / sum_i b_i^2, is exact as well and robust to noise.
@@ -147,7 +147,7 @@ SCALINGS = ("mean", "root", "sign")  # a_j = 1/m, +-1/sqrt(m), +-1
 
 
 def output_weights(m: int, scaling: str, generator: torch.Generator) -> Tensor:
-    """a_j = 1/m (`mean`, Eq. 4.7), +-1/sqrt(m) (`root`) or +-1 (`sign`), shape (m,) float64."""
+    """Returns a_j = 1/m (`mean`, Eq. 4.7), +-1/sqrt(m) (`root`) or +-1 (`sign`), shape (m,) float64."""
     if scaling == "mean":
         return torch.full((m,), 1.0 / m, dtype=torch.float64)
     signs = 1.0 - 2.0 * torch.randint(0, 2, (m,), generator=generator).double()
@@ -155,7 +155,7 @@ def output_weights(m: int, scaling: str, generator: torch.Generator) -> Tensor:
 
 
 def gradient_parts(w: Tensor, a: Tensor, x: Tensor, y: float) -> tuple[Tensor, Tensor]:
-    """The gradient of (f(x) - y)^2 for a ReLU network: over a, (m,), and over W, (m, d).
+    """Computes the gradient of (f(x) - y)^2 for a ReLU network: over a, (m,), and over W, (m, d).
 
     G(a_j) = 2 r s(w_j . x) and G(w_j) = 2 r a_j s'(w_j . x) x: Eq. 4.4 and 4.6 with the factor 2 of the squared loss.
     """
@@ -165,7 +165,7 @@ def gradient_parts(w: Tensor, a: Tensor, x: Tensor, y: float) -> tuple[Tensor, T
 
 
 def measured_change(m: int, d: int, scaling: str, pairs: int, generator: torch.Generator) -> tuple[float, float]:
-    """The largest l1 change of the gradient over random replacements of one record: of the a part and of the w part.
+    """Measures the largest l1 change of the gradient over random replacements of one record: of its a and w parts.
 
     A lower bound of the sensitivity; records have norm one and labels +1 or -1, and labels may change.
     """

@@ -9,7 +9,7 @@ from typing import Any
 
 from tensorldp.check.verdict import Verdict
 from tensorldp_papers.card.label import Line
-from tensorldp_papers.card.leaks import PEOPLE, Leak
+from tensorldp_papers.card.leaks import VICTIMS, Leak
 from tensorldp_papers.card.price import Price
 from tensorldp_papers.card.tasks import FEATURES, IMAGES, SEEDS, STUDY, Score
 from tensorldp_papers.claims.fairness import at_chance
@@ -18,7 +18,8 @@ from tensorldp_papers.plots.names import dataset_name
 from tensorldp_papers.plots.words import short_number
 
 RECORDS = {"digits": "a record of 8 × 8", "cifar10": "an image of 32 × 32 × 3"}  # others have 28 × 28
-SAME = 0.02  # of a score, and a share of an epsilon, that counts as the same
+SAME_SCORE = 0.02  # of a score that counts as the same
+SAME_EPSILON = 0.02  # a share of a true epsilon that counts as the same guarantee
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Card:
     seconds: float
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, without pictures."""
+        """Returns plain values for JSON, without pictures."""
         return {
             "sentence": self.sentence,
             "remark": self.remark,
@@ -62,7 +63,7 @@ class Card:
             "label": [line.as_dict() for line in self.lines],
             "test": self.verdict.as_dict(),
             "price": [{key: _known(value) for key, value in asdict(price).items()} for price in self.prices],
-            "leaks": [{"name": leak.name, "named": leak.named, "people": PEOPLE} for leak in self.leaks],
+            "leaks": [{"name": leak.name, "named": leak.named, "people": VICTIMS} for leak in self.leaks],
             "tasks": [asdict(score) for score in self.scores],
             "missing": list(self.missing),
             "seconds": self.seconds,
@@ -70,7 +71,7 @@ class Card:
 
     @property
     def sentence(self) -> str:
-        """What a record gets, whether that stands, and what it buys; never more than was found."""
+        """Returns what a record gets, whether that stands, and what it buys; never more than was found."""
         parts = [self._promise(), *filter(None, [self._test(), self._purchase()])]
         return (
             f"{', '.join(parts[:-1])} and {parts[-1]}."
@@ -94,7 +95,7 @@ class Card:
         return f"{at} guarantees {image.record} an ε of {bound}{short_number(image.true)}{delta}{per}"
 
     def _promised(self) -> Line:
-        """What the sentence's task releases, else the first image that has a guarantee."""
+        """Returns what the sentence's task releases, else the first image that has a guarantee."""
         task = self._own_score()
         wanted = None if task is None else RECORDS.get(task.dataset)
         named = (line for line in self.lines if line.record == wanted and not line.why)
@@ -110,7 +111,7 @@ class Card:
 
     @property
     def remark(self) -> str:
-        """What PrivUnit reaches with the same guarantee, and with the epsilon on the label; empty without tasks."""
+        """Returns what PrivUnit reaches at the same guarantee and at the label's epsilon; empty without tasks."""
         own = self._own_score()
         if own is None:
             return ""
@@ -146,7 +147,7 @@ class Card:
             return text
         chance = at_chance(STUDY, score.dataset)
         both = max(beside.mean, score.mean) <= chance
-        if both or outcome(_point(beside), _point(score), SAME) is Outcome.ALIKE:
+        if both or outcome(_point(beside), _point(score), SAME_SCORE) is Outcome.ALIKE:
             return f"{text}, as Laplace does with the same guarantee"
         return f"{text}, where Laplace reaches {beside.mean:.2f} with the same guarantee"
 
@@ -164,14 +165,14 @@ def _is_at_chance(score: Score) -> bool:
 
 
 def _known(value: Any) -> Any:
-    """None for a number that could not be had."""
+    """Returns None for a number that could not be had."""
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _at_same_guarantee(scores: Sequence[Score], own: Score, mechanism: str) -> Score | None:
-    """A mechanism's score on the same images whose guarantee is that of `own`, within `SAME` of it."""
+    """Returns a mechanism's score on the same images whose guarantee is that of `own`, within `SAME_EPSILON`."""
     for score in scores:
         same = (score.mechanism, score.dataset, score.released) == (mechanism, own.dataset, IMAGES)
-        if same and abs(score.true - own.true) <= SAME * own.true:
+        if same and abs(score.true - own.true) <= SAME_EPSILON * own.true:
             return score
     return None

@@ -34,7 +34,7 @@ WORKFLOW = Path(__file__).resolve().parents[3]  # of a clone; an installed packa
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of the command."""
+    """Adds the arguments of the command."""
     add_target_arguments(parser, epsilon=True)
     parser.set_defaults(shape=[8, 8])
     parser.add_argument("--claim-epsilon", type=float, help="what a function is said to have")
@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Make the card; 1 where the claim is refuted, as `check` says it."""
+    """Makes the card; returns 1 where the claim is refuted, as `check` says it."""
     started = time.perf_counter()
     check_whole("cores", options.cores, low=1)
     domain = domain_of(options)
@@ -156,7 +156,7 @@ def _leaks(options: argparse.Namespace, mechanism: Mechanism | None, name: str, 
 
 
 def _no_tasks(options: argparse.Namespace, mechanism: Mechanism | None) -> str:
-    """Why there can be no tasks, if so."""
+    """Returns why there can be no tasks, if so."""
     if mechanism is None or not is_registered(mechanism) or options.option:
         return "tasks: they take a mechanism that is registered under its name, without --option"
     if not (WORKFLOW / "Snakefile").is_file():

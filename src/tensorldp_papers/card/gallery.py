@@ -32,13 +32,13 @@ DOCUMENT = """# Gallery
 
 
 def gallery(cards: Sequence[Path], out: Path) -> None:
-    """Write a page with the pictures of cards, given their JSON, that link to the pages beside them."""
+    """Writes a page with the pictures of cards, given their JSON, that link to the pages beside them."""
     shown = [(path.stem, str(read_card(path)["sentence"])) for path in cards]
     write_text(out, rendered(files("tensorldp_papers.card"), "gallery.html", cards=shown))
 
 
 def documented(cards: Sequence[Path], docs: Path) -> None:
-    """Write the documentation's gallery: its page, and pictures at half their size of mechanisms that have a card."""
+    """Writes the documentation's gallery: its page, and pictures at half their size of mechanisms that have a card."""
     cards = [path for path in cards if "subject" in read_card(path)]
     folder = docs / "figures" / "cards"
     folder.mkdir(parents=True, exist_ok=True)
@@ -56,7 +56,7 @@ def documented(cards: Sequence[Path], docs: Path) -> None:
 
 
 def _holds_for_images(card: Any) -> bool:
-    """Whether an image of 28 × 28 has the epsilon of the label, within a percent; a label may have a delta."""
+    """Returns whether an image of 28 × 28 has the epsilon of the label, within a percent; a label may have a delta."""
     image = next((line for line in card["label"] if line["record"] in IMAGES and not line["why"]), None)
     return image is not None and min(float(image["pure"]), float(image["loose"])) <= 1.01 * card["nominal"]
 

@@ -11,9 +11,9 @@ from tensorldp.curves.shuffling import shuffled_epsilon
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Domain, Mechanism
 
-DELTA = 1e-5
-USES = (10, 1000)
-PEOPLE, SHUFFLED_DELTA = 10_000, 1e-6
+DELTA = 1e-5  # of every epsilon that is not pure
+USES = (10, 1000)  # of a mechanism on one record, after which the label states epsilon again
+SHUFFLED_PEOPLE, SHUFFLED_DELTA = 10_000, 1e-6
 IMAGES = {"an image of 28 × 28": (28, 28), "an image of 32 × 32 × 3": (32, 96)}
 
 
@@ -28,7 +28,7 @@ class Line:
         loose: epsilon at `DELTA`.
         exact: whether no smaller one holds.
         uses: epsilon at `DELTA` after each of `USES`.
-        shuffled: the central epsilon at `SHUFFLED_DELTA` among `PEOPLE` releases; None without a pure local one.
+        shuffled: the central epsilon at `SHUFFLED_DELTA` among `SHUFFLED_PEOPLE` releases; None without a local one.
         unit: what is protected.
         why: why there is none, in a sentence; empty as a rule.
     """
@@ -45,16 +45,16 @@ class Line:
 
     @property
     def true(self) -> float:
-        """The pure epsilon, or where there is none that at `DELTA`."""
+        """Returns the pure epsilon, or where there is none that at `DELTA`."""
         return self.pure if math.isfinite(self.pure) else self.loose
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Returns plain values for JSON."""
         return asdict(self)
 
 
 def label(build: Callable[[Domain], Mechanism], domain: Domain) -> list[Line]:
-    """A line for the given domain, and one for the domain of each of `IMAGES`.
+    """Computes a line for the given domain, and one for the domain of each of `IMAGES`.
 
     Args:
         build: makes the mechanism on a domain.
@@ -73,6 +73,6 @@ def _line(record: str, build: Callable[[Domain], Mechanism], domain: Domain) -> 
         return Line(record, domain.size, why=str(error))
     one, curve = mechanism.guarantee(DELTA), mechanism.curve()
     pure = mechanism.guarantee(0.0).epsilon
-    shuffled = shuffled_epsilon(pure, PEOPLE, SHUFFLED_DELTA) if 0.0 < pure < math.inf else None
+    shuffled = shuffled_epsilon(pure, SHUFFLED_PEOPLE, SHUFFLED_DELTA) if 0.0 < pure < math.inf else None
     uses = tuple(curve.compose(count).epsilon(DELTA) for count in USES)
     return Line(record, domain.size, pure, one.epsilon, one.exact, uses, shuffled, one.unit)

@@ -12,17 +12,17 @@ from tensorldp.mechanisms import Box, Mechanism
 from tensorldp.randomness import generator
 from tensorldp_papers.attacks.likelihood import identify
 
-PEOPLE = 100
+VICTIMS = 100  # so that guessing names one of them
 DIGITS = Box(0, 16, (8, 8))
 
 
 @dataclass(frozen=True)
 class Leak:
-    """What releases of `PEOPLE` digits give away.
+    """What releases of `VICTIMS` digits give away.
 
     Attributes:
         name: of the mechanism.
-        named: the share of people whom the most likely record names; by guessing 1 / PEOPLE.
+        named: the share of people whom the most likely record names; by guessing 1 / VICTIMS.
         originals, released: the first few, (images, 8, 8).
     """
 
@@ -33,7 +33,7 @@ class Leak:
 
 
 def leak(build: Callable[[Box], Mechanism]) -> Leak:
-    """The share of scikit-learn's digits that are named among `PEOPLE` of them by their releases.
+    """Computes the share of scikit-learn's digits that are named among `VICTIMS` of them by their releases.
 
     Raises:
         InputError: if the mechanism cannot be made on 8 x 8 pixels.
@@ -41,8 +41,8 @@ def leak(build: Callable[[Box], Mechanism]) -> Leak:
     from sklearn.datasets import load_digits
 
     mechanism = build(DIGITS)
-    records = torch.from_numpy(load_digits().images[:PEOPLE]).double()
+    records = torch.from_numpy(load_digits().images[:VICTIMS]).double()
     released = mechanism.privatize(records, generator("card", "leaks"))
     found = identify(mechanism, released, records)
-    named = float((found == torch.arange(PEOPLE)).double().mean())
+    named = float((found == torch.arange(VICTIMS)).double().mean())
     return Leak(mechanism.name, named, records[:6], released.double()[:6])

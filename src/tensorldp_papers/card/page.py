@@ -21,8 +21,8 @@ from tensorldp.errors import InputError
 from tensorldp.files import sha256, write_text
 from tensorldp.pages import plain, rendered
 from tensorldp_papers.card.card import Card
-from tensorldp_papers.card.label import DELTA, PEOPLE, SHUFFLED_DELTA, USES
-from tensorldp_papers.card.leaks import PEOPLE as VICTIMS
+from tensorldp_papers.card.label import DELTA, SHUFFLED_DELTA, SHUFFLED_PEOPLE, USES
+from tensorldp_papers.card.leaks import VICTIMS
 from tensorldp_papers.card.price import ELEMENTS
 from tensorldp_papers.plots.names import dataset_name
 from tensorldp_papers.plots.sheets import wrapped
@@ -34,22 +34,22 @@ WIDTH, HEIGHT, DPI = 1200, 630, 100
 
 
 def page(card: Card, image: bytes) -> str:
-    """The page, with the picture on top."""
+    """Builds the page, with the picture on top."""
     words = {"short": short_number, "data_name": dataset_name, "label": label}
     deltas = {"delta": _plain(f"{DELTA:g}"), "shuffled_delta": _plain(f"{SHUFFLED_DELTA:g}")}
-    facts: dict[str, Any] = {**deltas, "uses": USES, "people": PEOPLE}
+    facts: dict[str, Any] = {**deltas, "uses": USES, "people": SHUFFLED_PEOPLE}
     facts |= {"elements": ELEMENTS, "victims": VICTIMS, "picture": base64.b64encode(image).decode()}
     return rendered(files("tensorldp_papers.card"), "card.html", card=card, **words, **facts)
 
 
 def write_card(stem: Path, content: Mapping[str, Any], image: bytes) -> None:
-    """Write the JSON of a card, with its seal and the digest of its picture; `stem` is the path without the ending."""
+    """Writes the JSON of a card, with its seal and the digest of its picture; `stem` is the path without the ending."""
     whole = {**content, "picture": hashlib.sha256(image).hexdigest()}
     write_sealed(stem.with_suffix(".json"), whole, stem.name)
 
 
 def read_card(path: Path) -> dict[str, Any]:
-    """What the JSON of a card says.
+    """Reads what the JSON of a card says.
 
     Raises:
         InputError: if it is missing, or it or the picture beside it is not what was made there.
@@ -66,7 +66,7 @@ def _plain(number: str) -> str:
 
 
 def write_refusal(folder: Path, key: str, reason: str) -> None:
-    """Write the page, the picture and the JSON of a mechanism that can have no card, with the reason."""
+    """Writes the page, the picture and the JSON of a mechanism that can have no card, with the reason."""
     sentence = f"{label(key)} can have no card: {reason}."
     figure = plt.figure(figsize=(WIDTH / DPI, HEIGHT / DPI), dpi=DPI, facecolor=PAPER)
     figure.text(0.04, 0.93, label(key), fontsize=30, fontweight="bold", color=INK, va="top")
@@ -86,7 +86,7 @@ def _drawn(figure: Figure) -> bytes:
 
 
 def picture(card: Card) -> bytes:
-    """The PNG: the sentence, the label as bars, and digits as they are and as released."""
+    """Draws the PNG: the sentence, the label as bars, and digits as they are and as released."""
     figure = plt.figure(figsize=(WIDTH / DPI, HEIGHT / DPI), dpi=DPI, facecolor=PAPER)
     colour = WEAKER if card.verdict.refuted else HELD
     figure.text(0.04, 0.93, card.subject, fontsize=30, fontweight="bold", color=INK, va="top")

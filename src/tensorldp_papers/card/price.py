@@ -24,7 +24,7 @@ from tensorldp.mechanisms import Domain, Mechanism, make
 from tensorldp.randomness import generator
 
 BESIDE = ("laplace", "gaussian-analytic", "privunit")
-ELEMENTS = 1_000_000
+ELEMENTS = 1_000_000  # for which time and memory are stated
 MOST_RECORDS = 2000  # of a measured error
 
 Release = Callable[[Tensor, torch.Generator], Tensor]
@@ -55,7 +55,7 @@ class Price:
 
 
 def price(name: str, release: Release, domain: Domain, mechanism: Mechanism | None = None) -> Price:
-    """The error at the worst record, from its closed form where there is one; time and memory of a million elements."""
+    """Computes the worst record's error, in closed form if there is one; measures time and memory of 1e6 elements."""
     worst = domain.constant(domain.as_box().high) if mechanism is None else mechanism.worst_input()
     known = None if mechanism is None else mechanism.squared_error()
     if known is None:
@@ -74,7 +74,7 @@ def price(name: str, release: Release, domain: Domain, mechanism: Mechanism | No
 
 
 def _spent(release: Release, record: Tensor, count: int) -> tuple[float, float]:
-    """Seconds and MB of a release of many records; not known where a new process cannot be given it or dies of it."""
+    """Measures seconds and MB of a release of many records; unknown where a new process cannot start or dies."""
     try:
         ForkingPickler.dumps(release)
     except Exception:  # of many kinds: a function in a function, an object that holds a lock
@@ -107,7 +107,7 @@ def _made(name: str, domain: Domain, delta: float, epsilon: float) -> Mechanism:
 
 
 def others_at(mechanism: Mechanism, delta: float) -> list[Price]:
-    """The prices of `BESIDE` with the true epsilon of a mechanism, on its domain."""
+    """Computes the prices of `BESIDE` with the true epsilon of a mechanism, on its domain."""
     wanted, domain = true_epsilon(mechanism, delta), mechanism.domain
     found = []
     for name in BESIDE:

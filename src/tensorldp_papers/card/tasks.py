@@ -67,7 +67,7 @@ class Score:
 def scores(
     workflow: Path, folder: Path, dataset: str, mechanism: Mechanism, plugins: Sequence[str], cores: int
 ) -> list[Score]:
-    """The scores on a data set of releases by a mechanism and by `BESIDE`, three seeds each, of TLDP's Type I.
+    """Computes the scores on a data set of releases by a mechanism and by `BESIDE`, three seeds each, of TLDP's Type I.
 
     `BESIDE` has its nominal epsilon and the true one that it has on these images. The frontier comes along, unless it
     takes weights that are not at hand: PrivUnit on public features whose true epsilon is the nominal one.
@@ -99,14 +99,14 @@ def scores(
 
 
 def missing_weights(dataset: str) -> list[str]:
-    """The weights of the networks of its public features that are not at hand."""
+    """Returns the weights of the networks of its public features that are not at hand."""
     return [name for name in NETWORKS.get(dataset, ()) if not at_hand(name)]
 
 
 def _config(
     dataset: str, grid: Mapping[str, tuple[Sequence[str], Sequence[float]]], plugins: Sequence[str]
 ) -> dict[str, Any]:
-    """A run of some mechanisms at some epsilons, by study."""
+    """Builds the config of a run of some mechanisms at some epsilons, by study."""
     factors = {STUDY: {"model": ["small_cnn"]}, FRONTIER: PLAIN}
     return {
         "scale": "quick" if dataset == SMALL else "desk",
@@ -157,7 +157,7 @@ def _run(workflow: Path, folder: Path, config: dict[str, Any], cores: int) -> pd
 
 
 def _reason(said: str) -> str:
-    """Why Snakemake failed, by all that it said: our sentences, else its own error, else its last line."""
+    """Returns why Snakemake failed, by all that it said: our sentences, else its own error, else its last line."""
     lines = [line.strip() for line in said.splitlines() if line.strip()] or ["Snakemake said nothing"]
     if own := [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]:
         return "; ".join(own)

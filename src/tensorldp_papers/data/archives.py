@@ -14,17 +14,17 @@ from typing import Any
 
 from tensorldp.errors import InputError
 
-LARGEST = 4 << 30
+LARGEST_UNPACKED = 4 << 30
 """Bytes that a compressed file, or the members of an archive together, may unpack to; the catalogue has fewer."""
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 _BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile)
 
 
 def decompressed(path: Path) -> bytes:
-    """The content of a .gz or .xz file, or of any other file as it is."""
+    """Returns the content of a .gz or .xz file, or of any other file as it is."""
     try:
         with _OPENERS.get(path.suffix, Path.open)(path, "rb") as file:
-            content: bytes = file.read(LARGEST + 1)
+            content: bytes = file.read(LARGEST_UNPACKED + 1)
         _refuse_large(path, len(content))
         return content
     except _BROKEN as error:
@@ -32,7 +32,7 @@ def decompressed(path: Path) -> bytes:
 
 
 def tar_members(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
-    """Names and contents of the wanted members of a compressed tar archive, in its order, in one pass.
+    """Yields names and contents of the wanted members of a compressed tar archive, in its order, in one pass.
 
     A member, wanted or not, is refused if its name is absolute or leaves the archive, or if it is a link or a device.
     """
@@ -56,7 +56,7 @@ def tar_members(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str
 
 
 def zip_lines(path: Path, member: str) -> Iterator[str]:
-    """The lines of one UTF-8 member of a zip archive, without line ends."""
+    """Yields the lines of one UTF-8 member of a zip archive, without line ends."""
     try:
         with zipfile.ZipFile(path) as archive, archive.open(member) as file:
             _refuse_large(path, archive.getinfo(member).file_size)  # no more than this is unpacked, in any case
@@ -75,8 +75,8 @@ def _refuse_unsafe(path: Path, name: str) -> None:
 
 
 def _refuse_large(path: Path, size: int) -> None:
-    if size > LARGEST:
-        raise InputError(f"the file {path} unpacks to more than {LARGEST:,} bytes, which is refused")
+    if size > LARGEST_UNPACKED:
+        raise InputError(f"the file {path} unpacks to more than {LARGEST_UNPACKED:,} bytes, which is refused")
 
 
 def _unreadable(path: Path, error: BaseException) -> InputError:

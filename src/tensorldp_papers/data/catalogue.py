@@ -28,11 +28,11 @@ __all__ = [
 
 
 KINDS = ("image", "tabular", "text")
-RESOLVED = 1e-6
+RESOLVED = 1e-6  # of a range: the largest step of float32 that still resolves it
 
 
 def float32_resolves(low: float, high: float) -> bool:
-    """Whether float32, in which records are kept, resolves a millionth of a range of elements."""
+    """Returns whether float32, in which records are kept, resolves a millionth of a range of elements."""
     largest = max(abs(low), abs(high))
     step = math.ldexp(1.0, max(math.frexp(largest)[1] - 24, -149))  # between neighbours
     return largest < 2.0**127 and step <= RESOLVED * (high - low)
@@ -57,7 +57,7 @@ class File:
 
     @property
     def name(self) -> str:
-        """The file name without its folder."""
+        """Returns the file name without its folder."""
         return PurePosixPath(self.path).name
 
 
@@ -77,12 +77,12 @@ class Source:
 
     @property
     def required(self) -> tuple[File, ...]:
-        """The files that the source cannot do without."""
+        """Returns the files that the source cannot do without."""
         return tuple(file for file in self.files if not file.optional)
 
     @property
     def downloadable(self) -> bool:
-        """Whether every required file has an address."""
+        """Returns whether every required file has an address."""
         return all(file.urls for file in self.required)
 
 
@@ -168,7 +168,7 @@ class Dataset:
 
     @property
     def files(self) -> tuple[File, ...]:
-        """The files of all sources."""
+        """Returns the files of all sources."""
         return tuple(file for source in self.sources for file in source.files)
 
 
@@ -422,7 +422,7 @@ _WEIGHTS = {weights.name: weights for weights in WEIGHTS}
 
 
 def register_dataset(entry: Dataset) -> Callable[[P], P]:
-    """Make a data set known, from outside the package; use as a decorator of its parser.
+    """Makes a data set known, from outside the package; use as a decorator of its parser.
 
     The parser is called with the data set's files by name and `data.split.Options`, and gives a `Parsed`.
 
@@ -439,27 +439,27 @@ def register_dataset(entry: Dataset) -> Callable[[P], P]:
 
 
 def names() -> list[str]:
-    """The names of all data sets, sorted."""
+    """Returns the names of all data sets, sorted."""
     return DATASETS.names()
 
 
 def weights_names() -> list[str]:
-    """The names of all pretrained weights."""
+    """Returns the names of all pretrained weights."""
     return list(_WEIGHTS)
 
 
 def get(name: str) -> Dataset:
-    """The data set of that name."""
+    """Returns the data set of that name."""
     return DATASETS.get(name)
 
 
 def whole_of(name: str) -> str:
-    """The data set of which one is a part; the name itself if it is whole or not in the catalogue."""
+    """Returns the data set of which one is a part; the name itself if it is whole or not in the catalogue."""
     return (name in names() and get(name).part_of) or name
 
 
 def find(name: str) -> Dataset | Weights:
-    """The data set or the weights of that name."""
+    """Returns the data set or the weights of that name."""
     if name in _WEIGHTS:
         return _WEIGHTS[name]
     if name not in names():

@@ -13,7 +13,7 @@ from tensorldp_papers.data.split import Arrays
 
 
 def count_copies(train: Arrays, test: Arrays) -> Copies:
-    """The copies across and within two splits, each records (N, *shape) and labels (N,)."""
+    """Counts the copies across and within two splits, each records (N, *shape) and labels (N,)."""
     kind = np.result_type(train[0], test[0])
     labels: dict[bytes, set[Any]] = {}
     for name, label in zip(_names(train[0], kind), train[1].tolist(), strict=True):
@@ -24,7 +24,7 @@ def count_copies(train: Arrays, test: Arrays) -> Copies:
 
 
 def count_public(train: NDArray[Any], test: NDArray[Any], public: int) -> dict[str, int]:
-    """How many records equal one of the last `public` training records: other training records, and test records.
+    """Counts the records that equal one of the last `public` training records: other training ones, and test ones.
 
     Args:
         train: all training records (N, *shape), of which the others are private.
@@ -38,6 +38,6 @@ def count_public(train: NDArray[Any], test: NDArray[Any], public: int) -> dict[s
 
 
 def _names(x: NDArray[Any], kind: np.dtype[Any]) -> list[bytes]:
-    """128 bits of each record's hash, the same for equal numbers: -0.0 + 0 is 0.0."""
+    """Returns 128 bits of each record's hash, the same for equal numbers: -0.0 + 0 is 0.0."""
     zero = kind.type(0)
     return [blake2b((row.astype(kind) + zero).tobytes(), digest_size=16).digest() for row in x]

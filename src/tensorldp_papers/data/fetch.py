@@ -25,7 +25,7 @@ from tensorldp_papers.progress import track
 
 
 def content_digest(files: Sequence[str], known: Path, *, keep: bool = True) -> str:
-    """A digest of files and of the last two parts of their names, a class and a file in a folder of images.
+    """Computes a digest of files and of the last two parts of their names, a class and a file in a folder of images.
 
     A file is read again only if its times or its size differ from those in `known`, a JSON file {path: [time of the
     content, time of any change, size, SHA-256]}, which may be missing or damaged; with `keep` what was read now is
@@ -50,7 +50,7 @@ def content_digest(files: Sequence[str], known: Path, *, keep: bool = True) -> s
     return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
-CHUNK = 1 << 20
+CHUNK = 1 << 20  # bytes that are held at once
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Digest:
 
 
 def digest(path: Path) -> Digest:
-    """The size and the hashes of a file."""
+    """Computes the size and the hashes of a file."""
     sha, md5, size = hashlib.sha256(), hashlib.md5(usedforsecurity=False), 0
     try:
         with path.open("rb") as source:
@@ -77,13 +77,13 @@ def digest(path: Path) -> Digest:
 
 
 def matches(expected: str, found: Digest) -> bool:
-    """Whether a file is what a checksum says."""
+    """Returns whether a file is what a checksum says."""
     algorithm, value = expected.split(":")
     return (found.md5 if algorithm == "md5" else found.sha256[: len(value)]) == value
 
 
 def mismatch(what: str, expected: str, found: Digest, pinned: bool) -> InputError:
-    """The error for a file whose hash differs from the expected one."""
+    """Builds the error for a file whose hash differs from the expected one."""
     algorithm, value = expected.split(":")
     got = found.md5 if algorithm == "md5" else found.sha256
     label = {"md5": "MD5", "sha256": "SHA-256"}.get(algorithm, "SHA-256 beginning with")
@@ -122,7 +122,7 @@ _OPENER = urllib.request.build_opener(_Redirects)
 
 
 def download(url: str, target: Path, *, resume: bool, label: str | None = None) -> None:
-    """Write what is behind an address to `target`.
+    """Writes what is behind an address to `target`.
 
     A file that is there is taken for the first part, if `resume`, in this call and after an earlier one; whoever allows
     this checks the whole by a checksum. What has come before a failure stays in `target`. Progress is shown under a
@@ -145,7 +145,7 @@ def _size(path: Path) -> int:
 
 
 def _connect(url: str, target: Path, start: int, deadline: float, label: str | None) -> None:
-    """One connection: the rest of the file from `start` on, or all of it where the server sends all."""
+    """Makes one connection: for the rest of the file from `start` on, or for all of it where the server sends all."""
     headers = {"Range": f"bytes={start}-"} if start else {}
     try:
         with closing(_OPENER.open(urllib.request.Request(url, headers=headers), timeout=TIMEOUT)) as response:
@@ -202,7 +202,7 @@ class FetchRecord:
 def fetch(
     name: str, destination: Path, *, mirror: Path | None = None, offline: bool = False, progress: bool = True
 ) -> FetchRecord:
-    """Put the files of a data set (or of weights) into a folder, with source.json beside them.
+    """Puts the files of a data set (or of weights) into a folder, with source.json beside them.
 
     A file that is already there and right stays. Otherwise the mirror's files are copied, or, where the mirror has no
     complete source, the publisher's are downloaded. The best source that is complete wins (see `catalogue`). A file
@@ -232,7 +232,7 @@ def fetch(
 
 
 def read_record(folder: Path) -> FetchRecord:
-    """What `fetch` wrote into a folder."""
+    """Reads what `fetch` wrote into a folder."""
     path = folder / "source.json"
     content = read_json(path)
     try:
@@ -243,7 +243,7 @@ def read_record(folder: Path) -> FetchRecord:
 
 
 def get_weights_file(source: Path) -> Path:
-    """The weights that `fetch` put into a folder, given the folder or its source.json."""
+    """Finds the weights that `fetch` put into a folder, given the folder or its source.json."""
     folder = source.parent if source.name == "source.json" else source
     found = read_record(folder)
     path = folder / found.files[0].name if found.files else folder
@@ -295,11 +295,11 @@ class _Folder:
         self._right: dict[str, FileRecord | None] = {}
 
     def reachable(self, file: File) -> bool:
-        """Whether the file is available without the network."""
+        """Returns whether the file is available without the network."""
         return self._in_mirror(file) is not None or self._present(file) is not None
 
     def take(self, file: File) -> FileRecord | None:
-        """The file in the destination, checked; None for an optional one that is not available."""
+        """Takes the file into the destination, checked; returns None for an optional one that is not available."""
         if (present := self._present(file)) is not None:
             return present
         if (origin := self._in_mirror(file)) is not None:
@@ -333,7 +333,7 @@ class _Folder:
         return path if path is not None and path.is_file() else None
 
     def _expected(self, file: File) -> str | None:
-        """The checksum to hold a file to: the pinned one, else the SHA-256 in a `<name>.sha256` in either folder."""
+        """Returns the checksum to hold a file to: the pinned one, else that in a `<name>.sha256` in either folder."""
         if file.checksum is not None:
             return file.checksum
         in_mirror = [] if self.mirror is None else [(self.mirror / file.path).parent]
@@ -349,7 +349,7 @@ class _Folder:
         return None
 
     def _present(self, file: File) -> FileRecord | None:
-        """The record of the destination's own file, if it is there and right."""
+        """Returns the record of the destination's own file, if it is there and right."""
         target = self.destination / file.name
         if file.name not in self._right:
             self._right[file.name] = None
@@ -364,7 +364,7 @@ class _Folder:
         return self._right[file.name]
 
     def _checked(self, file: File, path: Path, what: str) -> FileRecord:
-        """The record of a file that is about to take its place; its SHA-256 is kept where none is pinned."""
+        """Makes the record of a file that is about to take its place; its SHA-256 is kept where none is pinned."""
         expected, found = self._expected(file), digest(path)
         if expected is not None and not matches(expected, found):
             if file.checksum is not None:

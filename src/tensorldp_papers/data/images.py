@@ -27,7 +27,7 @@ _CIFAR_TEST = ("cifar-10-batches-bin/test_batch.bin",)
 
 
 def read_idx(path: Path) -> NDArray[np.uint8]:
-    """The array in an IDX file of unsigned bytes, gzipped or not."""
+    """Reads the array in an IDX file of unsigned bytes, gzipped or not."""
     data = decompressed(path)
     if len(data) < 4 or data[:3] != b"\0\0\x08":
         raise InputError(f"the file {path} is not an IDX file of unsigned bytes: its header is {data[:4]!r}")
@@ -44,7 +44,7 @@ def read_idx(path: Path) -> NDArray[np.uint8]:
 @parser("mnist")
 @parser("fashion_mnist")
 def parse_mnist(files: Files, options: Options) -> Parsed:
-    """MNIST or Fashion-MNIST: x (N, 28, 28)."""
+    """Reads MNIST or Fashion-MNIST: x (N, 28, 28)."""
 
     def split(prefix: str) -> Arrays:
         names = f"{prefix}-images-idx3-ubyte.gz", f"{prefix}-labels-idx1-ubyte.gz"
@@ -58,7 +58,7 @@ def parse_mnist(files: Files, options: Options) -> Parsed:
 
 @parser("cifar10")
 def parse_cifar10(files: Files, options: Options) -> Parsed:
-    """CIFAR-10 from the binary archive or the re-encoded raw pixels: x (N, 32, 32, 3), in the release's order."""
+    """Reads CIFAR-10 from the binary archive or the re-encoded raw pixels: x (N, 32, 32, 3), in the release's order."""
     if "cifar-10-binary.tar.gz" in files:
         return _cifar_archive(files["cifar-10-binary.tar.gz"])
     return Parsed(_raw_pixels(files, "data_batch_", "train_labels"), _raw_pixels(files, "test_batch_", "test_labels"))
@@ -66,13 +66,13 @@ def parse_cifar10(files: Files, options: Options) -> Parsed:
 
 @parser("svhn")
 def parse_svhn(files: Files, options: Options) -> Parsed:
-    """SVHN's cropped digits: x (N, 32, 32, 3), label 10 becomes class 0."""
+    """Reads SVHN's cropped digits: x (N, 32, 32, 3), label 10 becomes class 0."""
     return Parsed(_svhn_file(files["train_32x32.mat"]), _svhn_file(files["test_32x32.mat"]))
 
 
 @parser("svhn_10k")
 def parse_svhn_10k(files: Files, options: Options) -> Parsed:
-    """The first 10,000 test images of SVHN, of which the first 8,000 train: neighbours are crops of one photo."""
+    """Reads the first 10,000 test images of SVHN, of which the first 8,000 train: neighbours are crops of one photo."""
     x, y = _raw_pixels(files, "test_first10000_images", "test_first10000_labels")
     cut = len(y) * 4 // 5
     return Parsed((x[:cut], y[:cut]), (x[cut:], y[cut:]))
@@ -130,7 +130,7 @@ def _svhn_file(path: Path) -> Arrays:
 def augment(
     images: Tensor, generator: torch.Generator, *, shift: float = 0.1, degrees: float = 10.0, flip: float = 0.5
 ) -> Tensor:
-    """One altered copy of every image: shifted by up to `shift` of each side, rotated by up to `degrees`, mirrored.
+    """Draws one altered copy of every image: shifted by up to `shift` of a side, turned by up to `degrees`, mirrored.
 
     All three are drawn anew for each image by a CPU generator; pixels from beyond the border repeat it, as Keras does
     by default. Images are float (batch, channels, height, width); `shift` is a share of each side, `flip` the
@@ -151,7 +151,7 @@ def augment(
 
 @parser("digits")
 def parse_digits(files: Files, options: Options) -> Parsed:
-    """Handwritten digits: x (N, 8, 8) uint8 in 0 .. 16; stratified 80/20 split."""
+    """Reads handwritten digits: x (N, 8, 8) uint8 in 0 .. 16; stratified 80/20 split."""
     from sklearn.datasets import load_digits
 
     data = load_digits()
@@ -160,7 +160,7 @@ def parse_digits(files: Files, options: Options) -> Parsed:
 
 @parser("breast_cancer")
 def parse_breast_cancer(files: Files, options: Options) -> Parsed:
-    """Breast cancer: x (N, 30) standardised, y 0 malignant and 1 benign; stratified 80/20 split."""
+    """Reads breast cancer: x (N, 30) standardised, y 0 malignant and 1 benign; stratified 80/20 split."""
     from sklearn.datasets import load_breast_cancer
 
     data = load_breast_cancer()

@@ -14,9 +14,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from tensorldp.errors import InputError, check_real, shown
 from tensorldp_papers.data.catalogue import float32_resolves
 
-TABLES = (".csv", ".parquet")
-ARRAYS = (".npz", ".safetensors")
-NAMES = ("path", "label", "values", "drop")
+TABLE_ENDINGS = (".csv", ".parquet")
+ARRAY_ENDINGS = (".npz", ".safetensors")
+NAME_KEYS = ("path", "label", "values", "drop")
 """Keys whose values are names, as they are written: a column `01` is not the number 1."""
 PUBLIC = (
     "two finite numbers known without looking at the data, the lower first, as [0, 255]; "
@@ -43,12 +43,12 @@ Interval = Annotated[list[float], BeforeValidator(_interval), Field(min_length=2
 
 
 def _ranges(value: object) -> object:
-    """One interval, or one for each column by its name."""
+    """Reads one interval, or one for each column by its name."""
     return {str(key): _interval(own) for key, own in value.items()} if isinstance(value, dict) else _interval(value)
 
 
 def _text(value: object) -> object:
-    """A column whose name is a number comes as a number from YAML."""
+    """Returns the name of a column as text: one that is a number comes as a number from YAML."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
@@ -95,7 +95,7 @@ class OwnDataset(BaseModel):
 
 
 def origin(ends: list[float], key: str) -> float:
-    """Where elements are counted from, 0 or the lower end of their range, so that float32 resolves the range."""
+    """Returns where elements count from, 0 or the lower end of their range, so that float32 resolves the range."""
     low, high = ends
     for zero in (0.0, low):
         if float32_resolves(low - zero, high - zero):
@@ -106,7 +106,7 @@ def origin(ends: list[float], key: str) -> float:
 
 
 def check_own(own: Mapping[str, OwnDataset], known: Iterable[str]) -> None:
-    """Find the mistakes that show without reading a file.
+    """Finds the mistakes that show without reading a file.
 
     Args:
         own: the entries of config.yaml by name.
@@ -137,16 +137,16 @@ def check_own(own: Mapping[str, OwnDataset], known: Iterable[str]) -> None:
                         f"{where}.{key} = {shown(getattr(entry, key))} does not apply to a folder, where the "
                         "folders' names are the classes and the images are the records: leave it out"
                     )
-        elif suffix not in (*TABLES, *ARRAYS):
+        elif suffix not in (*TABLE_ENDINGS, *ARRAY_ENDINGS):
             raise InputError(
                 f"{where}.path = {entry.path!r} must be a folder of images by class or end in "
-                f"{', '.join((*TABLES, *ARRAYS))}"
+                f"{', '.join((*TABLE_ENDINGS, *ARRAY_ENDINGS))}"
             )
         elif not entry.label:
             raise InputError(f"{where}.label is missing: name the column or array of the classes in {entry.path}")
         if isinstance(entry.range, list):
             origin(entry.range, f"{where}.range")
-        if suffix not in TABLES or path.is_dir():
+        if suffix not in TABLE_ENDINGS or path.is_dir():
             if isinstance(entry.range, dict):
                 raise InputError(f"{where}.range: only a table's columns have ranges by name, else it must be {PUBLIC}")
             if entry.drop:
@@ -163,7 +163,7 @@ def _exists(path: Path) -> bool:
 
 
 def _check_names(path: Path, where: str) -> None:
-    """Refuse names that Snakemake cannot write down, or takes for patterns."""
+    """Refuses names that Snakemake cannot write down, or takes for patterns."""
     for file in (path, *path.glob("*"), *path.glob("*/*")):
         name = str(file)
         try:

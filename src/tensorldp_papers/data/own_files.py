@@ -61,12 +61,12 @@ class Content:
     warnings: list[str] = field(default_factory=list)
 
     def element(self, place: tuple[int, ...]) -> str:
-        """What a message calls an element of a record."""
+        """Returns what a message calls an element of a record."""
         return self.titles[place[0]] if self.titles else f"element {place}"
 
 
 def prepare_own(name: str, entry: OwnDataset, out_dir: Path) -> tuple[Copies, list[str]]:
-    """Write the splits of a user's own data as `prepare` does, with the names of the classes in the metadata.
+    """Writes the splits of a user's own data as `prepare` does, with the names of the classes in the metadata.
 
     Images of unsigned bytes stay so, all else becomes float32, after float64 has scaled columns with ranges of their
     own to [0, 1]. Where float32 does not resolve a millionth of the one range, elements are counted from its lower
@@ -105,7 +105,7 @@ def prepare_own(name: str, entry: OwnDataset, out_dir: Path) -> tuple[Copies, li
 
 
 def _stored(content: Content, entry: OwnDataset, where: str) -> tuple[NDArray[Any], float, float, str]:
-    """Records as they are kept, the range of an element of them, and what was done; adds to the warnings."""
+    """Returns records as they are kept, the range of an element of them, and what was done; adds to the warnings."""
     x, told = content.x, "public range as the user states"
     if isinstance(entry.range, dict):
         zeros, tops = _by_column(content.columns, entry.range, where)
@@ -140,7 +140,7 @@ def _kept(values: NDArray[Any], zero: float, width: float) -> NDArray[np.float32
 
 
 def _merged(values: NDArray[Any], zero: float, width: float, what: str) -> tuple[float, float] | None:
-    """Two whole numbers that become one, if any; refuses values that float32 does not tell apart where most lie."""
+    """Finds two whole numbers that become one, if any; refuses values that float32 is too coarse for where most lie."""
     distinct = np.unique(values).astype(np.float64)
     kept = _kept(distinct, zero, width)
     same = np.flatnonzero(kept[1:] == kept[:-1])
@@ -162,7 +162,7 @@ def _merged(values: NDArray[Any], zero: float, width: float, what: str) -> tuple
 def _by_column(
     columns: list[str], ranges: dict[str, list[float]], where: str
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The lower and the upper ends of the columns' own ranges."""
+    """Computes the lower and the upper ends of the columns' own ranges."""
     for column in ranges:
         if column not in columns:
             raise unknown(f"column {where}.range", column, columns)
@@ -187,7 +187,7 @@ def _check_range(content: Content, part: Any, low: float, high: float, key: str)
 
 
 def _text(number: Any) -> str:
-    """A number in full, as a person would write it."""
+    """Returns a number in full, as a person would write it."""
     number = float(number)
     return str(int(number)) if number.is_integer() and abs(number) < 1e16 else repr(number)
 
@@ -221,7 +221,7 @@ def _shaped(x: NDArray[Any], entry: OwnDataset, where: str) -> NDArray[Any]:
 def _split(
     x: NDArray[Any], y: NDArray[np.int64], classes: list[str], entry: OwnDataset, where: str
 ) -> tuple[Arrays, Arrays]:
-    """Both splits, each with records of every class."""
+    """Returns both splits, each with records of every class."""
     try:
         splits = stratified(x, y, entry.test, entry.seed)
     except InputError:  # a split of fewer records than there are classes
@@ -238,7 +238,7 @@ def _split(
 
 
 def _classes(content: Content, where: str) -> tuple[NDArray[np.int64], list[str]]:
-    """Class indices, and the classes as text: numbers in their order, words in that of the alphabet."""
+    """Returns class indices, and the classes as text: numbers in their order, words in that of the alphabet."""
     labels, place = content.labels, content.place
     if (missing := np.flatnonzero(pd.isna(labels))).size:
         raise InputError(f"{where}: the label of {place(int(missing[0]))} is missing")
@@ -279,13 +279,13 @@ def _classes(content: Content, where: str) -> tuple[NDArray[np.int64], list[str]
 
 
 def _meaning(text: str) -> str | Decimal:
-    """What two labels that a reader would take for one share: a number's value, or a word without spaces and case."""
+    """Returns what labels share that a reader takes for one: a number's value, or a word without spaces and case."""
     plain = " ".join(unicodedata.normalize("NFC", text).casefold().split())
     return Decimal(plain) if _NUMBER.fullmatch(plain) else plain
 
 
 def _csv(path: Path, entry: OwnDataset, where: str) -> Content:
-    """A CSV file: its labels are text exactly as in the file."""
+    """Reads a CSV file: its labels are text exactly as in the file."""
     options: dict[str, Any] = {"na_filter": False, "index_col": False, "low_memory": False}
     header = read_csv(path, header=None, nrows=1, dtype=str, **options).iloc[0].tolist()
     if any("\0" in name for name in header):
@@ -308,7 +308,7 @@ def _csv(path: Path, entry: OwnDataset, where: str) -> Content:
 
 
 def _parquet(path: Path, entry: OwnDataset, where: str) -> Content:
-    """A Parquet table; an index that has a name is a column, which it may be already."""
+    """Reads a Parquet table; an index that has a name is a column, which it may be already."""
     try:
         table = pd.read_parquet(path)
     except Exception as error:  # pyarrow lets several kinds through on damaged files
@@ -369,18 +369,18 @@ def _table(table: pd.DataFrame, path: Path, entry: OwnDataset, where: str, *, un
 
 
 def _title(column: str, place: int) -> str:
-    """What a message calls a column."""
+    """Returns what a message calls a column."""
     return f"column {place + 1} without a name ({column!r})" if _UNNAMED.fullmatch(column) else f"column {column!r}"
 
 
 def _counted(columns: list[str]) -> bool:
-    """Whether names that are numbers count from 0 or 1, as tools name columns, and so are no record."""
+    """Returns whether names that are numbers count from 0 or 1, as tools name columns, and so are no record."""
     numbers = set(filter(_NUMBER.fullmatch, columns))
     return any(numbers == set(map(str, range(start, start + len(numbers)))) for start in (0, 1))
 
 
 def _is_index(name: str, values: NDArray[np.float64]) -> bool:
-    """Whether all values are different whole numbers, and the name is an index's or they count on without a gap."""
+    """Returns whether all values are different whole numbers, and the name is an index's or no number is left out."""
     ordered = np.unique(values)
     if len(ordered) < len(values) or (ordered % 1 != 0).any():
         return False
@@ -388,7 +388,7 @@ def _is_index(name: str, values: NDArray[np.float64]) -> bool:
 
 
 def _labels(column: pd.Series[Any], path: Path, where: str) -> NDArray[Any]:
-    """The labels of a table: numbers, or text."""
+    """Returns the labels of a table: numbers, or text."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(column.cat.categories.dtype)
     if column.isna().any():
@@ -402,13 +402,13 @@ def _labels(column: pd.Series[Any], path: Path, where: str) -> NDArray[Any]:
 
 
 def _plain(column: pd.Series[Any]) -> NDArray[Any]:
-    """A column of numbers with none missing as NumPy's own type: pandas has others."""
+    """Returns a column of numbers with none missing as NumPy's own type: pandas has others."""
     kinds = {"b": np.bool_, "i": np.int64, "u": np.uint64, "f": np.float64}
     return column.to_numpy(kinds[column.dtype.kind])
 
 
 def _column(column: pd.Series[Any], title: str, path: Path, where: str) -> NDArray[np.float64]:
-    """A column as float64, booleans as 0 and 1."""
+    """Returns a column as float64, booleans as 0 and 1."""
 
     def at(row: int) -> str:
         return f"{where}: row {row + 1}, {title} of {path}"
@@ -440,7 +440,7 @@ def _column(column: pd.Series[Any], title: str, path: Path, where: str) -> NDArr
 
 
 def _check_exact(x: NDArray[Any], place: Callable[[tuple[int, ...]], str]) -> None:
-    """Refuse whole numbers that float64 does not hold."""
+    """Refuses whole numbers that float64 does not hold."""
     if x.dtype.kind not in "iuf" or x.dtype.itemsize < 8 or x.dtype == np.float64:
         return
     with np.errstate(invalid="ignore", over="ignore"):  # what rounds up to beyond the last integer; infinity
@@ -508,7 +508,7 @@ def _npz(path: Path, entry: OwnDataset, where: str) -> Content:
 
 
 def _safetensors(path: Path, entry: OwnDataset, where: str) -> Content:
-    """Arrays of any type of numbers; those that NumPy lacks, bfloat16 and float8, are exact in float32."""
+    """Reads arrays of any type of numbers; those that NumPy lacks, bfloat16 and float8, are exact in float32."""
     import torch  # here, as it takes a second to load
 
     arrays = {}
@@ -526,7 +526,7 @@ def _safetensors(path: Path, entry: OwnDataset, where: str) -> Content:
 
 
 def _folder(path: Path, where: str) -> Content:
-    """The images of a folder, grey where all are grey and RGB otherwise; a class is a folder."""
+    """Reads the images of a folder, grey where all are grey and RGB otherwise; a class is a folder."""
     visible = [file for file in sorted(path.iterdir()) if not file.name.startswith(".")]
     files, rest = [], [file for file in visible if not file.is_dir()]
     for folder in (file for file in visible if file.is_dir()):
@@ -560,7 +560,7 @@ def _folder(path: Path, where: str) -> Content:
 
 
 def _picture(path: Path, where: str) -> NDArray[np.uint8]:
-    """One image of unsigned bytes, (H, W) or (H, W, 3), turned as its EXIF data say."""
+    """Reads one image of unsigned bytes, (H, W) or (H, W, 3), turned as its EXIF data say."""
     try:
         with Image.open(path) as image:
             if strange := _strange(image):
@@ -574,7 +574,7 @@ def _picture(path: Path, where: str) -> NDArray[np.uint8]:
 
 
 def _strange(image: Image.Image) -> str:
-    """What an image, not yet loaded, would lose in 8 bits of grey or of red, green and blue."""
+    """Returns what an image, not yet loaded, would lose in 8 bits of grey or of red, green and blue."""
     deep = _DEEP.search(str(getattr(image, "tile", "")))
     if deep or image.mode not in ("1", "L", "LA", "P", "PA", "RGB", "RGBA", "RGBX"):
         return f"must be grey or RGB with 8 bits in each channel, it is {deep.group(1) if deep else image.mode}"

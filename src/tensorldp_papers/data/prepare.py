@@ -27,7 +27,7 @@ def prepare(
     endpoints: bool = True,
     seed: int = 0,
 ) -> Copies:
-    """Write train.safetensors and test.safetensors, each with `x`, `y` (int64) and metadata; count copies of records.
+    """Writes train.safetensors and test.safetensors, each with `x`, `y` (int64) and metadata; counts copies of records.
 
     Images are uint8, (N, H, W) or (N, H, W, C); tables are float32, scaled with only the training split; text is
     int32, (N, tokens) token indices, with embedding.safetensors beside it where GloVe was supplied. Where it was not,
@@ -70,7 +70,7 @@ def prepare(
 
 
 def write_splits(dataset: Dataset, parsed: Parsed, source: str, out_dir: Path, *, deviation: str = "") -> Copies:
-    """Check both splits against the entry of their data set, and write them with its metadata and their copies."""
+    """Checks both splits against the entry of their data set, and writes them with its metadata and their copies."""
     for split, arrays in (("training", parsed.train), ("test", parsed.test)):
         _check_split(dataset, split, arrays)
     metadata = {
@@ -95,7 +95,7 @@ def write_splits(dataset: Dataset, parsed: Parsed, source: str, out_dir: Path, *
 
 
 def _source(dataset: Dataset, folder: Path) -> tuple[dict[str, Path], str, str]:
-    """The files of the source that was fetched into a folder, its label and its deviation."""
+    """Returns the files of the source that was fetched into a folder, its label and its deviation."""
     if not folder.is_dir():
         raise InputError(f"the folder {folder} with the files of {dataset.name} does not exist: download them first")
     if (folder / "source.json").is_file():

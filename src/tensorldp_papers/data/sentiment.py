@@ -29,7 +29,7 @@ BLAME = (
 
 
 def polarity(index: Mapping[str, int], size: int) -> NDArray[np.int8]:
-    """1 for words of praise, -1 for words of blame, 0 for all others: (size,) by word index."""
+    """Returns 1 for words of praise, -1 for words of blame, 0 for all others: (size,) by word index."""
     found = np.zeros(size, np.int8)
     for words, sign in ((PRAISE, 1), (BLAME, -1)):
         found[[index[word] for word in words.split() if word in index]] = sign
@@ -38,7 +38,7 @@ def polarity(index: Mapping[str, int], size: int) -> NDArray[np.int8]:
 
 
 def public_labels(tokens: NDArray[np.int32], signs: NDArray[np.int8]) -> NDArray[np.int64]:
-    """1 where a text (texts, length) has a larger share of praise less blame than half of the texts, else 0.
+    """Returns 1 where a text (texts, length) has a larger share of praise less blame than half of the texts, else 0.
 
     The median divides them: that assumes that as many texts praise as blame.
     """

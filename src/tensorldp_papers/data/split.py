@@ -47,13 +47,13 @@ Parser = Callable[[Mapping[str, Path], Options], Parsed]
 
 
 def parser(name: str) -> Callable[[Parser], Parser]:
-    """Make a function known as the parser of a data set; use as a decorator."""
+    """Makes a function known as the parser of a data set; use as a decorator."""
     register: Callable[[Parser], Parser] = PARSERS.register(name)
     return register
 
 
 def stratified(x: NDArray[Any], y: NDArray[Any], test_size: float, seed: int) -> tuple[Arrays, Arrays]:
-    """A seeded split with the same share of each class on both sides, in shuffled order."""
+    """Draws a seeded split with the same share of each class on both sides, in shuffled order."""
     from sklearn.model_selection import train_test_split
 
     if len(y) == 0 or np.unique(y, return_counts=True)[1].min() < 2:

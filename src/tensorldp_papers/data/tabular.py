@@ -16,11 +16,11 @@ from tensorldp.errors import InputError, described
 from tensorldp_papers.data.archives import decompressed
 from tensorldp_papers.data.split import Arrays, Options, Parsed, parser, stratified
 
-CTG_COLUMNS = 21
+CTG_COLUMNS = 21  # features, which the first row numbers
 
 
 def read_csv(path: Path, **options: Any) -> pd.DataFrame:
-    """A CSV file, decompressed by its suffix."""
+    """Reads a CSV file, decompressed by its suffix."""
     try:
         table: pd.DataFrame = pd.read_csv(path, **options)
         return table
@@ -33,7 +33,7 @@ def read_csv(path: Path, **options: Any) -> pd.DataFrame:
 
 
 def standardise(train: NDArray[Any], test: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Both splits less the mean and over the deviation of the training columns; constant columns become 0."""
+    """Computes both splits less the mean and over the deviation of the training columns; constant columns become 0."""
     train, test = train.astype(np.float64), test.astype(np.float64)
     mean, std = train.mean(axis=0), train.std(axis=0)
     std = np.where(std > 0, std, 1.0)
@@ -41,7 +41,7 @@ def standardise(train: NDArray[Any], test: NDArray[Any]) -> tuple[NDArray[np.flo
 
 
 def numbers(table: pd.DataFrame, path: Path) -> NDArray[np.float64]:
-    """The columns of a table as float64."""
+    """Returns the columns of a table as float64."""
     for name in table.columns:
         if not pd.api.types.is_numeric_dtype(table[name]):
             raise InputError(f"the column {name!r} of {path} must hold only numbers")
@@ -50,7 +50,7 @@ def numbers(table: pd.DataFrame, path: Path) -> NDArray[np.float64]:
 
 @parser("credit")
 def parse_credit(files: Mapping[str, Path], options: Options) -> Parsed:
-    """Credit card fraud: x (N, 28) standardised V1 to V28, y 1 for fraud; stratified 70/30 split."""
+    """Reads credit card fraud: x (N, 28) standardised V1 to V28, y 1 for fraud; stratified 70/30 split."""
     return _standardised(*_credit_rows(files["creditcard.csv"]), 0.3, options.seed)
 
 
@@ -60,7 +60,7 @@ FRAUD, ANY_TIME = 1, 2
 
 @parser("creditcard_55k")
 def parse_creditcard_55k(files: Mapping[str, Path], options: Options) -> Parsed:
-    """As `parse_credit`, of the partial table: all frauds, and a near uniform sample of the other rows."""
+    """Reads the partial table as `parse_credit` the whole: all frauds, and a near uniform sample of the other rows."""
     path, parts = files["creditcard_subset.csv.xz"], files["part_u8.bin"]
     x, y = _credit_rows(path)
     part = np.frombuffer(decompressed(parts), np.uint8)
@@ -91,7 +91,7 @@ def _standardised(x: NDArray[Any], y: NDArray[Any], test_size: float, seed: int)
 
 @parser("adult")
 def parse_adult(files: Mapping[str, Path], options: Options) -> Parsed:
-    """Adult: x (N, 105): 6 continuous columns over twice their training mean, then one-hot categories; y 1 if >50K.
+    """Reads Adult: x (N, 105): 6 continuous columns over twice their training mean, one-hot categories; y 1 if >50K.
 
     The categories are those of adult.names, so the columns do not depend on the rows; '?' is all zero.
     """
@@ -108,7 +108,7 @@ def parse_adult(files: Mapping[str, Path], options: Options) -> Parsed:
 
 
 def _adult_columns(path: Path) -> dict[str, list[str] | None]:
-    """Column names of adult.names in order, each with its categories, or None if it is continuous."""
+    """Reads the column names of adult.names in order, each with its categories, or None if it is continuous."""
     text = decompressed(path).decode("utf-8", errors="replace")
     columns: dict[str, list[str] | None] = {}
     for name, values in re.findall(r"^([a-z-]+): (.+)\.\s*$", text, re.MULTILINE):
@@ -146,7 +146,7 @@ def _adult_rows(path: Path, columns: Mapping[str, list[str] | None]) -> tuple[ND
 
 @parser("ctg")
 def parse_ctg(files: Mapping[str, Path], options: Options) -> Parsed:
-    """Cardiotocography: x (N, 21) in [-1, 1], y the fetal state NSP less 1; stratified 80/20 split."""
+    """Reads Cardiotocography: x (N, 21) in [-1, 1], y the fetal state NSP less 1; stratified 80/20 split."""
     import xlrd
 
     path = files["CTG.xls"]
@@ -163,7 +163,7 @@ def parse_ctg(files: Mapping[str, Path], options: Options) -> Parsed:
 
 
 def ctg_table(rows: Sequence[Sequence[Any]], path: Path, seed: int) -> Parsed:
-    """The rows of the sheet `Data` as `parse_ctg` gives them; its first row numbers the columns 1 to 21."""
+    """Returns the rows of the sheet `Data` as `parse_ctg` gives them; its first row numbers the columns 1 to 21."""
     if len(rows) < 3 or "NSP" not in rows[1]:
         raise InputError(f"the sheet 'Data' of {path} must have the column NSP in its second row")
     try:
@@ -191,7 +191,7 @@ def ctg_table(rows: Sequence[Sequence[Any]], path: Path, seed: int) -> Parsed:
 CLASSES = ("Non-Tor", "NonVPN", "Tor", "VPN")
 RAW_SHAPE = (141530, 85)
 CLEAN_ROWS = 141481
-SEGMENTS = 200
+SEGMENTS = 200  # into which the records of Tor and the others are each cut, before they alternate
 
 _TEXT = ("Flow ID", "Src IP", "Dst IP", "Timestamp", "Label", "Label.1")
 _ENDPOINTS = ("Src Port", "Dst Port", "Protocol")
@@ -199,7 +199,7 @@ _ENDPOINTS = ("Src Port", "Dst Port", "Protocol")
 
 @parser("darknet")
 def parse_darknet(files: Mapping[str, Path], options: Options) -> Parsed:
-    """Darknet.CSV: x (N, at most 79) standardised, y one of `CLASSES`.
+    """Reads Darknet.CSV: x (N, at most 79) standardised, y one of `CLASSES`.
 
     The second label, the application, is dropped with the other text columns, because it would give the class away.
     Rows with NaN or infinite values are dropped, duplicates are kept. Columns that are constant in training are
@@ -248,7 +248,7 @@ APPLICATIONS = (
 
 @parser("darknet_5k")
 def parse_darknet_5k(files: Mapping[str, Path], options: Options) -> Parsed:
-    """The partial table: x (N, 9) standardised, y an index of APPLICATIONS; stratified 80/20 split."""
+    """Reads the partial table: x (N, 9) standardised, y an index of APPLICATIONS; stratified 80/20 split."""
     path = files["darknet2020_sample5000.csv.xz"]
     table = read_csv(path)
     if missing := [name for name in ("Label", "Label.1", "Timestamp") if name not in table.columns]:
@@ -261,7 +261,7 @@ def parse_darknet_5k(files: Mapping[str, Path], options: Options) -> Parsed:
 
 
 def interspersed(x: NDArray[Any], y: NDArray[Any], seed: int) -> tuple[Arrays, Arrays]:
-    """The paper's split, as far as it is described: training and test records with their classes.
+    """Returns the paper's split, as far as it is described: training and test records with their classes.
 
     Tor, in order, is cut into 200 segments that alternate with 200 segments of the shuffled rest; the first 80 %
     (rounded down) are for training, the others for testing.

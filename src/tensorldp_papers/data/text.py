@@ -23,10 +23,8 @@ SHORT_LENGTH = 50
 """Tokens of a review in `imdb_glove_short`, the last ones: they say more about its verdict than as many first ones."""
 SHORT_TEST = 1000
 """Test reviews in `imdb_glove_short`, the first ones."""
-GLOVE_WORDS = 400_000
-GLOVE_WIDTH = 100
-PART_WORDS = 100_000
-PART_WIDTH = 50
+GLOVE_WORDS, GLOVE_WIDTH = 400_000, 100  # lines of GloVe 6B, and numbers of each
+PART_WORDS, PART_WIDTH = 100_000, 50  # of the part of GloVe 6B 50d
 VOCABULARY = 20_000
 """Most frequent training words that get an index of their own where there is no GloVe."""
 PUBLIC_TEXTS = 5000
@@ -46,7 +44,7 @@ _OWN_VOCABULARY = (
 
 @parser("imdb")
 def parse_imdb(files: Mapping[str, Path], options: Options) -> Parsed:
-    """IMDB reviews: x (N, 500) int32 token indices, y 1 for positive; negative and positive alternate.
+    """Reads IMDB reviews: x (N, 500) int32 token indices, y 1 for positive; negative and positive alternate.
 
     Index 0 is padding and every word without an index. With GloVe 6B among the files, a word's index is its line
     (400,001 indices) and `embedding.safetensors` gets the vectors; otherwise the training vocabulary is used.
@@ -76,7 +74,7 @@ def parse_imdb(files: Mapping[str, Path], options: Options) -> Parsed:
 
 @parser("imdb_glove")
 def parse_imdb_glove(files: Mapping[str, Path], options: Options) -> Parsed:
-    """The same tokens, whose indices are lines of GloVe 6B 50d.
+    """Reads the same tokens, whose indices are lines of GloVe 6B 50d.
 
     Of GloVe's 400,000 words it has the first 100,000, the most frequent ones of GloVe's own texts; others have index 0.
     `embedding.safetensors` gets the vectors. The options are those of `parse_imdb`.
@@ -86,7 +84,7 @@ def parse_imdb_glove(files: Mapping[str, Path], options: Options) -> Parsed:
 
 @parser("imdb_glove_short")
 def parse_imdb_glove_short(files: Mapping[str, Path], options: Options) -> Parsed:
-    """As `parse_imdb_glove`, of the last `SHORT_LENGTH` tokens, and of only the first `SHORT_TEST` test reviews."""
+    """Reads what `parse_imdb_glove` does, of the last `SHORT_LENGTH` tokens and the first `SHORT_TEST` test reviews."""
     parsed = _with_part(files, options, _Reviews.of(files, options, SHORT_LENGTH, last=True))
     x, y = parsed.test
     return replace(parsed, test=(x[:SHORT_TEST], y[:SHORT_TEST]))
@@ -117,7 +115,7 @@ class _Reviews:
 
     @classmethod
     def of(cls, files: Mapping[str, Path], options: Options, length: int, *, last: bool = False) -> _Reviews:
-        """Those of the archive among some files."""
+        """Reads the archive among some files."""
         archive = next(path for name, path in files.items() if name.startswith("aclImdb"))
         reviews = read_reviews(archive, options.limit)
         strings, keys = tokenise([text for texts in reviews.values() for text in texts], length, last=last)
@@ -129,12 +127,12 @@ class _Reviews:
         return cls(count, y[order], [strings[int(key)] for key in present], tokens, length)
 
     def vocabulary(self, of: list[int]) -> dict[str, int]:
-        """Indices of the most frequent words of some reviews."""
+        """Returns the indices of the most frequent words of some reviews."""
         places = np.concatenate([self.tokens[k] for k in of])
         return frequent(self.words, np.bincount(places, minlength=len(self.words)), VOCABULARY)
 
     def indexed(self, index: Mapping[str, int]) -> NDArray[np.int32]:
-        """The reviews as rows of `length` indices; words without one have 0, as padding has."""
+        """Returns the reviews as rows of `length` indices; words without one have 0, as padding has."""
         indices = np.array([index.get(word, 0) for word in self.words], np.int32)
         x = np.zeros((len(self.tokens), self.length), np.int32)
         for row, places in zip(x, self.tokens, strict=True):
@@ -142,7 +140,7 @@ class _Reviews:
         return x
 
     def with_glove(self, path: Path, expected: int | None, width: int, name: str) -> Parsed:
-        """Both splits with the lines of a file of GloVe for indices, and its vectors."""
+        """Returns both splits with the lines of a file of GloVe for indices, and its vectors."""
         words, vectors = read_glove(path, expected, width)
         index = {word: position for position, word in enumerate(words, start=1)}
         return self.parsed(
@@ -150,14 +148,14 @@ class _Reviews:
         )
 
     def parsed(self, index: Mapping[str, int], metadata: dict[str, str], extra: dict[str, NDArray[Any]]) -> Parsed:
-        """Both splits with these indices."""
+        """Returns both splits with these indices."""
         x, count = self.indexed(index), self.count
         metadata = {"vocabulary": str(len(index) + 1), "high": str(len(index)), "padding": "0", **metadata}
         return Parsed((x[:count], self.y[:count]), (x[count:], self.y[count:]), metadata, extra)
 
 
 def read_reviews(path: Path, limit: int | None) -> dict[tuple[str, str], list[str]]:
-    """The texts of aclImdb by (split, class), each list by review number; train comes first."""
+    """Reads the texts of aclImdb by (split, class), each list by review number; train comes first."""
     found: dict[tuple[str, str], list[tuple[int, str]]] = {
         (split, label): [] for split in ("train", "test") for label in ("neg", "pos")
     }
@@ -174,7 +172,7 @@ def read_reviews(path: Path, limit: int | None) -> dict[tuple[str, str], list[st
 
 
 def tokenise(texts: list[str], length: int = LENGTH, *, last: bool = False) -> tuple[Any, list[NDArray[np.uint64]]]:
-    """spaCy's string table, and the keys in it of each text's first or last `length` tokens in lower case."""
+    """Returns spaCy's string table, and the keys in it of each text's first or last `length` tokens in lower case."""
     import spacy
     from spacy.attrs import IS_SPACE, LOWER
 
@@ -189,13 +187,13 @@ def tokenise(texts: list[str], length: int = LENGTH, *, last: bool = False) -> t
 
 
 def frequent(words: list[str], counts: NDArray[np.int64], cap: int) -> dict[str, int]:
-    """Indices from 1 by falling count, equal counts by the alphabet, for the `cap` most frequent words that occur."""
+    """Returns indices from 1 by falling count, ties by the alphabet, for the `cap` most frequent words that occur."""
     order = sorted((k for k in range(len(words)) if counts[k]), key=lambda k: (-counts[k], words[k]))
     return {words[k]: position for position, k in enumerate(order[:cap], start=1)}
 
 
 def read_glove(path: Path, expected: int | None, width: int = GLOVE_WIDTH) -> tuple[list[str], NDArray[np.float32]]:
-    """The words of GloVe in order, and float32 vectors (words + 1, width) whose row 0, for index 0, is zero."""
+    """Reads the words of GloVe in order, and float32 vectors (words + 1, width) whose row 0, for index 0, is zero."""
     words: list[str] = []
     rows = [np.zeros(width, np.float32)]
     lines = zip_lines(path, _GLOVE) if path.suffix == ".zip" else _lines(path)
@@ -227,7 +225,7 @@ def _lines(path: Path) -> Iterable[str]:
 
 
 def _alternating(y: NDArray[np.int64]) -> list[int]:
-    """Positions so that the classes take turns, for studies that take only the first records."""
+    """Returns positions so that the classes take turns, for studies that take only the first records."""
     rank = np.zeros(len(y), np.int64)
     for label in (0, 1):
         rank[y == label] = np.arange((y == label).sum())

@@ -25,7 +25,7 @@ CLASSES = 2
 def dp_sgd_canaries(
     *, records: int, features: int, lot: int, steps: int, noise_multiplier: float, clip: float
 ) -> Callable[[Tensor, torch.Generator], Tensor]:
-    """A linear classifier trained by DP-SGD on random records, and on canaries that have a feature of their own.
+    """Returns DP-SGD's training of a linear classifier on random records, and on canaries with a feature of their own.
 
     No other record moves a canary's weights, so that they show whether it was there. The lot is drawn at the rate lot /
     (records + canaries) whatever the coins are, as for neighbours that add or remove a record. `noise_multiplier` is
@@ -63,7 +63,7 @@ def dp_sgd_canaries(
 
 
 def federated_canaries(release: ParameterRelease) -> Callable[[Tensor, torch.Generator], Tensor]:
-    """Users who upload one corner of the clipped range or the opposite one, by their coins, in every round.
+    """Returns a training whose users upload a corner of the clipped range or the opposite one, by their coins.
 
     With `release.where` = user the server sees each upload, and a canary's score is how far its releases lie towards
     the first corner. Behind a server only the average is seen: each canary is a user whose own element is at one end,
@@ -92,7 +92,7 @@ FEATURES = 8  # of an ordinary record
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of the command."""
+    """Adds the arguments of the command."""
     both = argparse.ArgumentParser(add_help=False)
     both.add_argument("--canaries", type=int, default=500, help="how many, each in or out by a coin (default: 500)")
     both.add_argument("--delta", type=float, default=REPORT_DELTA, help="delta of both bounds (default: 1e-5)")
@@ -114,7 +114,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print both bounds; 1 where the lower one is larger."""
+    """Prints both bounds; returns 1 where the lower one is larger."""
     clip = check_positive("clip", options.clip)
     canaries = check_whole("canaries", options.canaries, low=10)
     audit = partial(

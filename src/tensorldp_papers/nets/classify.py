@@ -24,7 +24,7 @@ def fit(
     precision: str = "float32",
     what: str = "training",
 ) -> nn.Module:
-    """Minimise cross-entropy with Adam, in place; x and y lie on the model's device.
+    """Minimises cross-entropy with Adam, in place; x and y lie on the model's device.
 
     The numbers are those of `tensorldp_papers.nets.reference_loops` to rounding. The order of records comes from a CPU
     generator, so that devices see the same batches. The network computes in `precision`: float32 or bfloat16, or
@@ -61,7 +61,7 @@ def fit(
 
 @torch.no_grad()
 def predict(model: nn.Module, x: Tensor, batch_size: int = 250, *, precision: str = "float32") -> Tensor:
-    """Predicted class indices, (records,), in evaluation mode; a model with NaN scores predicts class 0."""
+    """Computes predicted class indices, (records,), in evaluation mode; a model with NaN scores predicts class 0."""
     lay_out(model).eval()
     with arithmetic(precision, x.device):
         return torch.cat(
@@ -73,14 +73,14 @@ def predict(model: nn.Module, x: Tensor, batch_size: int = 250, *, precision: st
 
 
 def accuracy(truth: Tensor, predicted: Tensor) -> float:
-    """The share of records that are classified correctly (TLDP, Eq. 13), in [0, 1]."""
+    """Computes the share of records that are classified correctly (TLDP, Eq. 13), in [0, 1]."""
     from sklearn.metrics import accuracy_score
 
     return float(accuracy_score(truth.cpu().numpy(), predicted.cpu().numpy()))
 
 
 def scores(truth: Tensor, predicted: Tensor) -> dict[str, float]:
-    """Accuracy and weighted F1 (TLDP, Eq. 13-16), both in [0, 1]."""
+    """Computes accuracy and weighted F1 (TLDP, Eq. 13-16), both in [0, 1]."""
     from sklearn.metrics import f1_score
 
     f1 = f1_score(truth.cpu().numpy(), predicted.cpu().numpy(), average="weighted", zero_division=0.0)

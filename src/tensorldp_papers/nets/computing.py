@@ -14,7 +14,7 @@ from tensorldp_papers.nets.registry import replace_modules
 
 
 def channels_last(x: Tensor) -> Tensor:
-    """The same images (batch, channels, height, width) with channels innermost, for which CPU kernels are vectorised.
+    """Returns the images (batch, channels, height, width) with channels innermost, which suits vectorised CPU kernels.
 
     Other tensors, and tensors on a GPU, are returned as they are.
     """
@@ -27,20 +27,20 @@ def channels_last(x: Tensor) -> Tensor:
 
 
 def lay_out(model: nn.Module) -> nn.Module:
-    """The model, in place, with its convolutions' weights laid out as `channels_last` lays out their inputs."""
+    """Lays out convolutions' weights, in place, as `channels_last` lays out their inputs; returns the model."""
     if all(p.device.type == "cpu" for p in model.parameters()):
         model.to(memory_format=torch.channels_last)
     return model
 
 
 def arithmetic(precision: str, device: torch.device) -> AbstractContextManager[object]:
-    """Within it, products and convolutions of networks are in `precision`; their weights and sums stay float32."""
+    """Returns a context in which networks' products and convolutions are in `precision`; sums stay float32."""
     return torch.autocast(device.type, torch.bfloat16, enabled=precision == "bfloat16")
 
 
 @contextmanager
 def flushing_denormals() -> Iterator[None]:
-    """Within it, this thread takes float32 numbers below 1.2e-38 for 0, which make a processor many times slower.
+    """Makes this thread take float32 numbers below 1.2e-38 for 0 in a context: they slow a processor down many times.
 
     Only for networks: privacy curves need numbers that small.
     """
@@ -52,7 +52,7 @@ def flushing_denormals() -> Iterator[None]:
 
 
 def pool_first(layers: Sequence[nn.Module]) -> list[nn.Module]:
-    """The layers with each 2 x 2 maximum before the monotone activation that it followed.
+    """Returns the layers with each 2 x 2 maximum before the monotone activation that it followed.
 
     The same function and, except for ties, the same gradient, with a quarter of the activations.
     """
@@ -67,7 +67,7 @@ class Pointwise(nn.Conv2d):
     """A 1 x 1 convolution as one matrix product over all pixels."""
 
     def forward(self, x: Tensor) -> Tensor:
-        """(batch, channels, height, width) to (batch, outputs, height, width)."""
+        """Maps (batch, channels, height, width) to (batch, outputs, height, width)."""
         if x.device.type != "cpu":
             return super().forward(x)
         return F.linear(x.permute(0, 2, 3, 1), self.weight.flatten(1), self.bias).permute(0, 3, 1, 2)
@@ -77,7 +77,7 @@ class Depthwise(nn.Conv2d):
     """A depthwise 3 x 3 convolution with a margin of 1, written out where the image has one pixel, or two by two."""
 
     def forward(self, x: Tensor) -> Tensor:
-        """(batch, channels, height, width) to (batch, channels, rows, columns)."""
+        """Maps (batch, channels, height, width) to (batch, channels, rows, columns)."""
         kernel, sides = self.weight[:, 0], tuple(x.shape[2:])
         if x.device.type != "cpu" or sides not in ((1, 1), (2, 2)):
             return super().forward(x)
@@ -120,5 +120,5 @@ def _made(old: nn.Conv2d) -> nn.Conv2d:
 
 
 def as_products(model: nn.Module) -> None:
-    """Replace 1 x 1 and depthwise 3 x 3 convolutions by `Pointwise` and `Depthwise` ones, in place, uninitialised."""
+    """Replaces 1 x 1 and depthwise 3 x 3 convolutions by `Pointwise` and `Depthwise` ones, in place, uninitialised."""
     replace_modules(model, nn.Conv2d, _made)

@@ -31,7 +31,7 @@ class SameConv(nn.Conv2d):
     """A convolution with TensorFlow's padding SAME: an odd number of pixels has one more at the end."""
 
     def forward(self, x: Tensor) -> Tensor:
-        """(images, channels, height, width), each side divided by the stride and rounded up."""
+        """Convolves (images, channels, height, width); each side is divided by the stride and rounded up."""
         sides = []
         for length, kernel, stride in zip(x.shape[:1:-1], self.kernel_size[::-1], self.stride[::-1], strict=True):
             missing = max((-(-length // stride) - 1) * stride + kernel - length, 0)
@@ -78,18 +78,18 @@ class EfficientNetLite2(nn.Module):
         self.head = nn.Linear(FEATURES, CLASSES)
 
     def embed(self, x: Tensor) -> Tensor:
-        """The last layer averaged over space, (images, 1280), at least 0."""
+        """Computes the last layer averaged over space, (images, 1280), at least 0."""
         found: Tensor = self.features((x.expand(-1, 3, -1, -1) * 255.0 - 127.0) / 128.0).mean(dim=(2, 3))
         return found
 
     def forward(self, x: Tensor) -> Tensor:
-        """Scores of ImageNet's classes, (images, 1000)."""
+        """Computes scores of ImageNet's classes, (images, 1000)."""
         found: Tensor = self.head(self.embed(x))
         return found
 
 
 def load_lite2(model: EfficientNetLite2, path: Path) -> None:
-    """Load the weights of a file of arrays under the release's own keys (.npz), in place.
+    """Loads the weights of a file of arrays under the release's own keys (.npz), in place.
 
     Raises:
         InputError: if the file cannot be read or lacks a layer.

@@ -29,19 +29,19 @@ def _examples_at_once(elements: int, like: Tensor) -> int:
 
 
 def squared_norms(rows: Tensor) -> Tensor:
-    """(rows,) squared l2 norms in float64."""
+    """Computes squared l2 norms, (rows,), in float64."""
     norms: Tensor = torch.linalg.vector_norm(rows.flatten(1), dim=1, dtype=torch.float64)
     return norms.square()
 
 
 def clip_factors(squares: list[Tensor], clip: float) -> Tensor:
-    """What scales each example to l2 norm `clip` at most, from its tensors' squared norms; 0 where it is not finite."""
+    """Computes what scales each example to l2 norm `clip` at most, from squared norms; 0 where not finite."""
     norms = torch.stack(squares).sum(dim=0).sqrt()
     return torch.where(norms.isfinite(), (clip / norms).clamp_max(1.0), 0.0)
 
 
 def weighted_sum(factor: Tensor, gradients: Tensor) -> Tensor:
-    """The sum over examples of factor times gradient, (elements,) in float64."""
+    """Computes the sum over examples of factor times gradient, (elements,) in float64."""
     factor, rows = _counted(factor, gradients.flatten(1))
     total = rows.new_zeros(rows.shape[1], dtype=torch.float64)
     step = _examples_at_once(rows.shape[1], rows)
@@ -51,7 +51,7 @@ def weighted_sum(factor: Tensor, gradients: Tensor) -> Tensor:
 
 
 def _counted(factor: Tensor, *rows: Tensor) -> tuple[Tensor, ...]:
-    """Factors and rows of the examples whose factor is not 0: 0 times infinity would not be 0."""
+    """Returns factors and rows of the examples whose factor is not 0: 0 times infinity would not be 0."""
     kept = factor > 0.0
     if factor.device.type != "cpu":  # without reading the factors back, which would stop the GPU at every step
         return (factor, *(torch.where(kept.view(-1, *[1] * (x.dim() - 1)), x, 0.0) for x in rows))
@@ -59,7 +59,7 @@ def _counted(factor: Tensor, *rows: Tensor) -> tuple[Tensor, ...]:
 
 
 def clamped_sum(gradients: Tensor, clip: float) -> Tensor:
-    """The sum over examples of gradients with every element clipped to [-clip, clip] in place, NaN as 0; in float64."""
+    """Sums over examples their gradients with every element clipped to [-clip, clip] in place, NaN as 0; in float64."""
     gradients.clamp_(*Box(-clip, clip, (1,)).ends(gradients.dtype))
     if gradients.device.type != "cpu":
         return gradients.nan_to_num_().sum(dim=0, dtype=torch.float64)
@@ -127,11 +127,11 @@ class ExampleGradients:
 
     @staticmethod
     def fits(model: nn.Module) -> bool:
-        """Whether all trainable parameters are weights and biases of layers of the two kinds."""
+        """Returns whether all trainable parameters are weights and biases of layers of the two kinds."""
         return all(_known(layer) for layer in _owners(model))
 
     def clipped_sums(self, x: Tensor, y: Tensor, norm: str, clip: float) -> list[Tensor]:
-        """As `nets.private_sgd.clipped_sums` of all examples' gradients: float64, a tensor a parameter."""
+        """Computes what `nets.private_sgd.clipped_sums` does of all examples' gradients: float64, by parameter."""
         parts = self._parts(x, y)
         if norm == "linf":
             sums = [g for part in parts for g in part.clamped(clip)]

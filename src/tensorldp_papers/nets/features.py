@@ -15,7 +15,7 @@ from tensorldp.randomness import generator
 from tensorldp_papers.extractors import EXTRACTORS, MOBILE, SPLIT, network
 from tensorldp_papers.nets.classify import fit
 from tensorldp_papers.nets.computing import channels_last, lay_out
-from tensorldp_papers.nets.mobilenet import FEATURES, MobileNet, imagenet_normalise, load_imagenet
+from tensorldp_papers.nets.mobilenet import MOBILENET_FEATURES, MobileNet, imagenet_normalise, load_imagenet
 from tensorldp_papers.nets.networks import TanhCNN
 from tensorldp_papers.nets.registry import image_layout, seed_model
 from tensorldp_papers.nets.split import MeanLSTM, split_net, spread
@@ -24,7 +24,7 @@ from tensorldp_papers.run.records import Records, matrix_shape, model_inputs
 
 BODY_EPOCHS = 10  # of a trained body
 BODY_BATCH, MOBILE_BATCH = 256, 64  # TVG's and TLDP's
-MOBILE_SHAPE = (32, FEATURES // 32)
+MOBILE_SHAPE = (32, MOBILENET_FEATURES // 32)
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Extractor:
     device: torch.device
 
     def features(self, records: Records, workers: int = 1) -> Tensor:
-        """float32 features of all records, (records, *shape), in `feature_range`.
+        """Computes float32 features of all records, (records, *shape), in `feature_range`.
 
         `workers` threads share the records on a CPU, each on batches of its own: the features do not depend on it.
         """
@@ -63,7 +63,7 @@ class Extractor:
 
 
 def feature_extractor(backbone: str, records: Records, device: torch.device, weights: Path | None = None) -> Extractor:
-    """The extractor of a name for records like these.
+    """Returns the extractor of a name for records like these.
 
     `tanh_cnn` is seeded and untrained. `mobilenet_v2_tanh` is MobileNetV2 with every ReLU6 replaced by tanh, no
     fine-tuning, in evaluation mode (TLDP 5.2.2); `mobilenet_v2` has its ReLU6, as it was trained. The ImageNet weights
@@ -131,7 +131,7 @@ def _train_body(
 
 
 def _scaled(x: Tensor, records: Records, imagenet: bool = False) -> Tensor:
-    """Inputs of a network: text as it is, images in [-1, 1] by their public range or as ImageNet's."""
+    """Scales the inputs of a network: text as it is, images in [-1, 1] by their public range or as ImageNet's."""
     found = model_inputs(x, records.kind)
     if records.kind == "text":
         return found

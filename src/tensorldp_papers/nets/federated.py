@@ -72,7 +72,7 @@ class ParameterRelease:
         return [self.make(self._box((self.size,)), **options)]
 
     def privatize(self, vector: Tensor, round_index: int, generator: torch.Generator) -> Tensor:
-        """A release of one flat parameter vector, (I,), already clipped."""
+        """Releases one flat parameter vector, (I,), already clipped."""
         mechanisms = self._fixed or self._mechanisms(round_index)
         if not self.tensorwise:
             return mechanisms[0].privatize(vector.unsqueeze(0), generator).squeeze(0)
@@ -85,12 +85,12 @@ class ParameterRelease:
         )
 
     def _accounted(self, round_index: int) -> list[PrivacyCurve]:
-        """The curves of one round's mechanisms, for one user's parameters replaced by any others."""
+        """Returns the curves of one round's mechanisms, for one user's parameters replaced by any others."""
         mechanisms = self._fixed or self._mechanisms(round_index)
         return [self._of_one_user(mechanism) or mechanism.curve() for mechanism in mechanisms]
 
     def _of_one_user(self, mechanism: Mechanism) -> PrivacyCurve | None:
-        """Behind a server, the curve of the same noise on what one user may change: 1/n of the average's range.
+        """Returns behind a server the curve of the same noise on what one user may change: 1/n of the average's range.
 
         None where the receiver sees each user's own release, and where the noise depends on the average or the
         mechanism clips it: then a user's share of the change is not known, and all of the range is a bound.
@@ -98,7 +98,7 @@ class ParameterRelease:
         return mechanism.curve().nearer(1.0 / self.users) if self.where == "server" and mechanism.additive else None
 
     def run_curve(self) -> PrivacyCurve:
-        """The privacy curve of all rounds."""
+        """Computes the privacy curve of all rounds."""
         if self._fixed is None:
             return ProductCurve(tuple((curve, 1) for t in range(self.rounds) for curve in self._accounted(t)))
         curves = self._accounted(0)
@@ -122,17 +122,17 @@ class ParameterRelease:
 
 
 def trainable(model: nn.Module) -> list[nn.Parameter]:
-    """The parameters that are trained and released, in a fixed order."""
+    """Returns the parameters that are trained and released, in a fixed order."""
     return [p for p in model.parameters() if p.requires_grad]
 
 
 def get_vector(model: nn.Module) -> Tensor:
-    """All trainable parameters as one flat vector (I,)."""
+    """Returns all trainable parameters as one flat vector (I,)."""
     return torch.cat([p.detach().reshape(-1) for p in trainable(model)])
 
 
 def set_vector(model: nn.Module, vector: Tensor) -> None:
-    """Write a flat vector (I,) back into the trainable parameters."""
+    """Writes a flat vector (I,) back into the trainable parameters."""
     parameters = trainable(model)
     with torch.no_grad():
         for parameter, part in zip(parameters, vector.split([p.numel() for p in parameters]), strict=True):

@@ -15,7 +15,7 @@ from tensorldp_papers.nets.computing import as_products
 from tensorldp_papers.nets.registry import image_layout, register_model, replace_modules
 from tensorldp_papers.task import Task
 
-FEATURES = 1280
+MOBILENET_FEATURES = 1280
 IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
@@ -38,25 +38,25 @@ class MobileNet(nn.Module):
         self.features, self.classifier = net.features, net.classifier
 
     def embed(self, x: Tensor) -> Tensor:
-        """The last block averaged over space, shape (batch, 1280)."""
+        """Computes the last block averaged over space, shape (batch, 1280)."""
         found: Tensor = self.features(x.expand(-1, 3, -1, -1)).mean(dim=(2, 3))
         return found
 
     def forward(self, x: Tensor) -> Tensor:
-        """Class scores of a batch of images."""
+        """Computes class scores of a batch of images."""
         found: Tensor = self.classifier(self.embed(x))
         return found
 
 
 @register_model("mobilenet_v2")
 def mobilenet_v2(task: Task) -> MobileNet:
-    """`MobileNet` for the task's images."""
+    """Builds `MobileNet` for the task's images."""
     image_layout(task.shape, "the model mobilenet_v2")
     return MobileNet(task.classes)
 
 
 def imagenet_normalise(x: Tensor) -> Tensor:
-    """Images in [0, 1], (batch, 1 or 3, height, width), as ImageNet models take them: three channels, standardised.
+    """Takes images in [0, 1], (batch, 1 or 3, height, width), to ImageNet models' inputs: three channels, standardised.
 
     The constants are public, so a record's features remain a function of only that record.
     """
@@ -65,7 +65,7 @@ def imagenet_normalise(x: Tensor) -> Tensor:
 
 
 def load_imagenet(model: MobileNet, path: Path) -> None:
-    """Load ImageNet weights into the feature layers, in place; the head keeps its own.
+    """Loads ImageNet weights into the feature layers, in place; the head keeps its own.
 
     The file is torchvision's checkpoint (.pth) or has arrays under torchvision's keys (.npz).
     """

@@ -75,7 +75,7 @@ class TanhCNN(nn.Module):
         self.feature_shape: tuple[int, int] = (8, (height // 2) * (width // 2))
 
     def forward(self, x: Tensor) -> Tensor:
-        """The features of a batch of images, flat."""
+        """Computes the features of a batch of images, flat."""
         found: Tensor = self.body(x)
         return found
 
@@ -98,11 +98,11 @@ class BiLSTM(nn.Module):
         self.head = nn.Linear(2 * 256, classes)
 
     def use_embedding(self, vectors: Tensor) -> None:
-        """Take public word vectors, (vocabulary, dimensions), for the frozen embedding."""
+        """Takes public word vectors, (vocabulary, dimensions), for the frozen embedding."""
         take_vectors(self.embedding, vectors)
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """Class scores of a batch of token rows."""
+        """Computes class scores of a batch of token rows."""
         states, _ = self.first(self.embedding(tokens.long()))
         _, (last, _) = self.second(self.between(states))
         found: Tensor = self.head(self.before_head(torch.cat([last[0], last[1]], dim=1)))
@@ -145,13 +145,13 @@ class SigmoidLeNet(nn.Sequential):
 
 @register_model("small_cnn")
 def small_cnn(task: Task) -> nn.Module:
-    """`SmallCNN` for the task's images."""
+    """Builds `SmallCNN` for the task's images."""
     return SmallCNN(*image_layout(task.shape, "the model small_cnn", 4), task.classes)
 
 
 @register_model("fcn")
 def fcn(task: Task) -> nn.Module:
-    """TLDP's fully connected network: hidden layers 256, 256, 256, 128, each with ReLU and dropout 0.3."""
+    """Builds TLDP's fully connected network: hidden layers 256, 256, 256, 128, each with ReLU and dropout 0.3."""
     sizes = [math.prod(task.shape), 256, 256, 256, 128]
     layers: list[nn.Module] = []
     for left, right in itertools.pairwise(sizes):
@@ -161,13 +161,13 @@ def fcn(task: Task) -> nn.Module:
 
 @register_model("linear")
 def linear(task: Task) -> nn.Module:
-    """One linear layer on flat records."""
+    """Builds one linear layer on flat records."""
     return nn.Sequential(nn.Flatten(), nn.Linear(math.prod(task.shape), task.classes))
 
 
 @register_model("bilstm")
 def bilstm(task: Task) -> nn.Module:
-    """`BiLSTM` on rows of token indices."""
+    """Builds `BiLSTM` on rows of token indices."""
     if task.vocabulary < 1:
         raise InputError("the model bilstm takes text: rows of token indices with a vocabulary")
     return BiLSTM(task.vocabulary, task.classes)
@@ -175,25 +175,25 @@ def bilstm(task: Task) -> nn.Module:
 
 @register_model("pldp_cnn")
 def pldp_cnn(task: Task) -> nn.Module:
-    """`PldpCNN` for the task's images."""
+    """Builds `PldpCNN` for the task's images."""
     return PldpCNN(*image_layout(task.shape, "the model pldp_cnn", 16), task.classes)
 
 
 @register_model("mlp")
 def mlp(task: Task) -> nn.Module:
-    """`MLP` on flat records."""
+    """Builds `MLP` on flat records."""
     return nn.Sequential(nn.Flatten(), MLP(math.prod(task.shape), task.classes))
 
 
 @register_model("mlp_10")
 def mlp_10(task: Task) -> nn.Module:
-    """TVG's network for a table: ten hidden units."""
+    """Builds TVG's network for a table: ten hidden units."""
     return _one_hidden(task, 10, nn.ReLU())
 
 
 @register_model("mlp_12")
 def mlp_12(task: Task) -> nn.Module:
-    """TVG's network for a table: twelve hidden units."""
+    """Builds TVG's network for a table: twelve hidden units."""
     return _one_hidden(task, 12, nn.Sigmoid())
 
 

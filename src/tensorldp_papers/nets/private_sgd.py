@@ -51,7 +51,7 @@ class GradientNoise:
 
     @property
     def multiplier(self) -> float:
-        """Over the Mahalanobis norm of the largest clipped gradient: the noise multiplier of an equal DP-SGD."""
+        """Returns an equal DP-SGD's noise multiplier: 1 over the Mahalanobis norm of the largest clipped gradient."""
         if self.norm == "l2":
             return min(self.sigmas) / self.clip
         return 1.0 / math.sqrt(
@@ -59,14 +59,14 @@ class GradientNoise:
         )
 
     def curve(self, schedule: Schedule) -> PrivacyCurve:
-        """What a whole run guarantees for adding or removing one record, by PLD accounting."""
+        """Computes what a whole run guarantees for adding or removing one record, by PLD accounting."""
         if not all(self.sigmas):
             return NoPrivacyCurve()
         return DpSgdCurve(self.multiplier, schedule.rate, schedule.steps)
 
 
 def clipped_sums(gradients: list[Tensor], norm: str, clip: float) -> list[Tensor]:
-    """Sums over examples of their clipped gradients, float64; one that is not finite counts as zero.
+    """Sums over examples their clipped gradients, float64; one that is not finite counts as zero.
 
     The gradients, (examples, *shape) for each tensor, are changed in place. The norm "linf" clips every element to
     [-clip, clip]; "l2" scales an example's whole gradient to norm <= clip.
@@ -115,7 +115,7 @@ class PrivateStep:
         self.physical = physical
 
     def __call__(self, x: Tensor, y: Tensor) -> None:
-        """A step on a lot, which may be empty; x (examples, ...), y (examples,)."""
+        """Takes a step on a lot, which may be empty; x (examples, ...), y (examples,)."""
         sums: list[Tensor] | None = None
         for inputs, labels in zip(x.split(self.physical), y.split(self.physical), strict=True):
             if not len(inputs):
@@ -140,7 +140,7 @@ class PrivateStep:
         return found
 
     def close(self) -> None:
-        """Take opacus' hooks off the model."""
+        """Takes opacus' hooks off the model."""
         if self.private is not None:
             self.private.to_standard_module()
 
@@ -159,7 +159,7 @@ def fit_private(
     noise: torch.Generator,
     what: str = "private SGD",
 ) -> nn.Module:
-    """Minimise cross-entropy in place with `steps` private steps over Poisson lots of rate lot / records.
+    """Minimises cross-entropy in place with `steps` private steps over Poisson lots of rate lot / records.
 
     The lots are drawn from a CPU generator; inputs, labels and the generator of the noise are on the model's device.
     """

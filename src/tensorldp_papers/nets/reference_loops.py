@@ -16,7 +16,7 @@ def plain_fit(
     learning_rate: float,
     generator: torch.Generator,
 ) -> nn.Module:
-    """`tensorldp_papers.nets.classify.fit` in float32, contiguous images and Adam's plain loop."""
+    """Trains as `tensorldp_papers.nets.classify.fit` in float32, with contiguous images and Adam's plain loop."""
     optimizer = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=learning_rate, foreach=False)
     model.train()
     for _ in range(epochs):
@@ -30,6 +30,6 @@ def plain_fit(
 
 @torch.no_grad()
 def plain_predict(model: nn.Module, x: Tensor, batch_size: int = 500) -> Tensor:
-    """`tensorldp_papers.nets.classify.predict` in float32."""
+    """Predicts as `tensorldp_papers.nets.classify.predict` in float32."""
     model.eval()
     return torch.cat([model(part).argmax(dim=1) for part in x.split(batch_size)])

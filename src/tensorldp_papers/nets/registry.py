@@ -15,7 +15,7 @@ from tensorldp_papers.task import Task
 
 
 def image_layout(shape: tuple[int, ...], network: str, least: int = 1) -> tuple[int, int, int]:
-    """(channels, height, width) of an image record (height, width) or (height, width, channels).
+    """Returns (channels, height, width) of an image record (height, width) or (height, width, channels).
 
     Args:
         shape: of the record.
@@ -48,11 +48,11 @@ class SeededDropout(nn.Module):
         self.places: list[Tensor] | None = None
 
     def mask(self, shape: Sequence[int]) -> Tensor:
-        """The next mask, on the CPU: which elements stay."""
+        """Draws the next mask, on the CPU: which elements stay."""
         return torch.rand(tuple(shape), generator=self.generator) >= self.p
 
     def forward(self, x: Tensor) -> Tensor:
-        """x with each element zeroed with probability p and the rest scaled by 1 / (1 - p), in training."""
+        """Returns x with each element zeroed with probability p and the rest scaled by 1 / (1 - p), in training."""
         if not self.training or self.p == 0.0:
             return x
         if self.places is None:
@@ -64,7 +64,7 @@ class SeededDropout(nn.Module):
 
 
 def replace_modules(model: nn.Module, kind: type[nn.Module], make: Callable[[Any], nn.Module]) -> None:
-    """Replace every submodule of type `kind` by `make(old)`, in place."""
+    """Replaces every submodule of type `kind` by `make(old)`, in place."""
     for name, child in model.named_children():
         if isinstance(child, kind):
             setattr(model, name, make(child))
@@ -73,7 +73,7 @@ def replace_modules(model: nn.Module, kind: type[nn.Module], make: Callable[[Any
 
 
 def take_vectors(embedding: nn.Embedding, vectors: Tensor) -> None:
-    """Put public word vectors, (vocabulary, dimensions), into an embedding, whose dimensions may be no less.
+    """Puts public word vectors, (vocabulary, dimensions), into an embedding, whose dimensions may be no less.
 
     Vectors that are shorter than the network has are filled up with zeros, so that it keeps its size.
     """
@@ -91,7 +91,7 @@ def _uniform_fan_in(tensor: Tensor, fan_in: int, generator: torch.Generator) -> 
 
 
 def seed_model(model: nn.Module, generator: torch.Generator) -> nn.Module:
-    """Draw all weights anew with torch's default laws, and hand dropout its generator; in place.
+    """Draws all weights anew with torch's default laws, and hands dropout its generator; in place.
 
     Linear and convolution weights and biases are U(-1/sqrt(fan_in), 1/sqrt(fan_in)), as are LSTM weights with the
     hidden size for fan_in; embeddings are N(0, 1); batch-norm starts as the identity.
@@ -120,7 +120,7 @@ Network = Callable[[Task], nn.Module]
 
 
 def register_model(name: str) -> Callable[[Network], Network]:
-    """Make a function that builds a network for a task known under a name; use as a decorator.
+    """Makes a function that builds a network for a task known under a name; use as a decorator.
 
     The function need not initialise the weights: `build` draws them.
 
@@ -132,12 +132,12 @@ def register_model(name: str) -> Callable[[Network], Network]:
 
 
 def names() -> list[str]:
-    """The model names, sorted."""
+    """Returns the model names, sorted."""
     return MODELS.names()
 
 
 def build(name: str, task: Task, generator: torch.Generator) -> nn.Module:
-    """A freshly initialised network.
+    """Builds a freshly initialised network.
 
     Args:
         name: one of `names()`.

@@ -20,7 +20,7 @@ OURS = ("torch.", "torchvision.", "tensorldp_papers.")  # a layer from elsewhere
 
 
 def can_replay(model: nn.Module) -> bool:
-    """Whether a network's step does the same each time; LSTMs gain nothing."""
+    """Returns whether a network's step does the same each time; LSTMs gain nothing."""
     layers = list(model.modules())
     known = all(type(layer).__module__.startswith(OURS) for layer in layers)
     return known and not any(isinstance(layer, nn.RNNBase) for layer in layers)
@@ -35,7 +35,7 @@ class _Recorded:
     masks: list[tuple[SeededDropout, Tensor]]
 
     def replay(self, inputs: Sequence[Tensor]) -> None:
-        """Take the step on these inputs, with new masks."""
+        """Takes the step on these inputs, with new masks."""
         for place, value in zip(self.inputs, inputs, strict=True):
             place.copy_(value)
         for layer, mask in self.masks:
@@ -69,7 +69,7 @@ class Replay:
         self._recorded: dict[Shapes, _Recorded | None] = {}
 
     def __call__(self, *inputs: Tensor) -> None:
-        """Take the step on these inputs."""
+        """Takes the step on these inputs."""
         if self.stream is None:
             self.step(*inputs)
             return

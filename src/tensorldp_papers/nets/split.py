@@ -34,12 +34,12 @@ class SplitNet(nn.Module):
 
     @property
     def workload(self) -> Tensor:
-        """The weights that features meet next, (outputs, features), float64."""
+        """Returns the weights that features meet next, (outputs, features), float64."""
         first = next(layer for layer in self.head if isinstance(layer, nn.Linear))
         return first.weight.detach().double().cpu()
 
     def forward(self, x: Tensor) -> Tensor:
-        """Class scores of a batch."""
+        """Computes class scores of a batch."""
         found: Tensor = self.head(self.body(x).flatten(1))
         return found
 
@@ -53,11 +53,11 @@ class MeanLSTM(nn.Module):
         self.lstm = nn.LSTM(100, TEXT_FEATURES // 2, batch_first=True, bidirectional=True)
 
     def use_embedding(self, vectors: Tensor) -> None:
-        """Take public word vectors, (vocabulary, dimensions), for the embedding."""
+        """Takes public word vectors, (vocabulary, dimensions), for the embedding."""
         take_vectors(self.embedding, vectors)
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """The features (batch, 150) of token rows (batch, words)."""
+        """Computes the features (batch, 150) of token rows (batch, words)."""
         tokens = tokens.long()
         states, _ = self.lstm(self.embedding(tokens))
         words = (tokens != 0).unsqueeze(2).to(states.dtype)
@@ -110,7 +110,7 @@ def _alexnet(channels: int, height: int, width: int) -> tuple[nn.Module, tuple[i
 
 
 def head(name: str, features: int, classes: int) -> nn.Sequential:
-    """The head of a network on flat features: 120 and 84 units for LeNet, two of 4096 for AlexNet, none for others."""
+    """Builds a network's head on flat features: 120 and 84 units for LeNet, two of 4096 for AlexNet, else none."""
     hidden = {"lenet": (120, 84), "lenet_tanh": (120, 84), "alexnet_tanh": (4096, 4096)}.get(name, ())
     layers: list[nn.Module] = []
     for left, right in itertools.pairwise((features, *hidden, classes)):
@@ -119,7 +119,7 @@ def head(name: str, features: int, classes: int) -> nn.Sequential:
 
 
 def split_net(name: str, task: Task) -> SplitNet:
-    """One of `NAMES` for a task, not yet initialised."""
+    """Builds one of `NAMES` for a task, not yet initialised."""
     if name not in NAMES:
         raise unknown("tanh network", name, NAMES)
     if name == "bilstm_tanh":
@@ -137,49 +137,49 @@ def split_net(name: str, task: Task) -> SplitNet:
 
 @register_model("lenet")
 def lenet(task: Task) -> SplitNet:
-    """LeNet with ReLU and maximum pooling."""
+    """Builds LeNet with ReLU and maximum pooling."""
     return split_net("lenet", task)
 
 
 @register_model("lenet_tanh")
 def lenet_tanh(task: Task) -> SplitNet:
-    """LeNet with tanh and average pooling."""
+    """Builds LeNet with tanh and average pooling."""
     return split_net("lenet_tanh", task)
 
 
 @register_model("vgg16_tanh")
 def vgg16_tanh(task: Task) -> SplitNet:
-    """VGG-16 with tanh."""
+    """Builds VGG-16 with tanh."""
     return split_net("vgg16_tanh", task)
 
 
 @register_model("alexnet_tanh")
 def alexnet_tanh(task: Task) -> SplitNet:
-    """AlexNet with tanh."""
+    """Builds AlexNet with tanh."""
     return split_net("alexnet_tanh", task)
 
 
 @register_model("bilstm_tanh")
 def bilstm_tanh(task: Task) -> SplitNet:
-    """A bidirectional LSTM, whose states lie in (-1, 1)."""
+    """Builds a bidirectional LSTM, whose states lie in (-1, 1)."""
     return split_net("bilstm_tanh", task)
 
 
 @register_model("lenet_tanh_head")
 def lenet_tanh_head(task: Task) -> nn.Sequential:
-    """The head of `lenet_tanh` alone, on flat records."""
+    """Builds the head of `lenet_tanh` alone, on flat records."""
     return nn.Sequential(nn.Flatten(), *head("lenet_tanh", math.prod(task.shape), task.classes))
 
 
 @register_model("alexnet_tanh_head")
 def alexnet_tanh_head(task: Task) -> nn.Sequential:
-    """The head of `alexnet_tanh` alone, on flat records."""
+    """Builds the head of `alexnet_tanh` alone, on flat records."""
     return nn.Sequential(nn.Flatten(), *head("alexnet_tanh", math.prod(task.shape), task.classes))
 
 
 @torch.no_grad()
 def spread(model: nn.Module) -> None:
-    """Scale convolution weights, in place, to the gain 5/3 of tanh: untrained features then fill (-1, 1).
+    """Scales convolution weights, in place, to the gain 5/3 of tanh: untrained features then fill (-1, 1).
 
     `seed_model` draws weights of variance 1 / (3 fan-in), with which features shrink from layer to layer.
     """

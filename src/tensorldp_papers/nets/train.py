@@ -20,7 +20,7 @@ from tensorldp_papers.run.streams import common_stream
 
 
 def new_model(cell: Cell[ModelTraining, ModelFactors], task: Task, seed: int, weights: Path | None = None) -> nn.Module:
-    """The cell's network, freshly initialised for a seed; `weights` is a file of ImageNet weights for MobileNetV2."""
+    """Builds the cell's network, freshly initialised for a seed; `weights` is a file of MobileNetV2's weights."""
     model = build(cell.factors.model, task, common_stream(cell, seed, "model"))
     if cell.training.pretrained:
         from tensorldp_papers.nets.mobilenet import MobileNet, load_imagenet  # torchvision takes seconds to import
@@ -35,29 +35,29 @@ def new_model(cell: Cell[ModelTraining, ModelFactors], task: Task, seed: int, we
 
 
 def federated_inputs(records: Records) -> tuple[Tensor, Scaling]:
-    """Inputs of users who share nothing but parameters: images by their public range, tables as prepared."""
+    """Returns inputs of users who share nothing but parameters: images by their public range, tables as prepared."""
     scaling = Scaling.public(records.low, records.high) if records.kind == "image" else Scaling(0.0, 1.0)
     inputs = model_inputs(records.x, records.kind)
     return (scaling(inputs) if records.kind != "text" else inputs), scaling
 
 
 def state_arrays(model: nn.Module) -> dict[str, NDArray[Any]]:
-    """A model's parameters and buffers as NumPy arrays."""
+    """Returns a model's parameters and buffers as NumPy arrays."""
     return {key: value.cpu().numpy() for key, value in model.state_dict().items()}
 
 
 def empty_model(cell: Cell[Training, ModelFactors], task: Task) -> nn.Module:
-    """The cell's network with arbitrary weights, for its shapes or to load a state into."""
+    """Builds the cell's network with arbitrary weights, for its shapes or to load a state into."""
     return build(cell.factors.model, task, torch.Generator())
 
 
 def kept(model: nn.Module, scaling: Scaling) -> Trained:
-    """What is stored of a model and of the scaling of its inputs."""
+    """Returns what is stored of a model and of the scaling of its inputs."""
     return Trained(state_arrays(model), {"mean": scaling.mean, "std": scaling.std})
 
 
 def restored(cell: Cell[Training, ModelFactors], records: Records, trained: Trained) -> tuple[nn.Module, Scaling]:
-    """The model and the scaling of what `kept` gave, for such records."""
+    """Returns the model and the scaling of what `kept` gave, for such records."""
     model = empty_model(cell, records.task)
     model.load_state_dict({key: torch.from_numpy(value) for key, value in trained.arrays.items()})
     return model, Scaling(trained.facts["mean"], trained.facts["std"])
@@ -71,7 +71,7 @@ def evaluate(
     released: Tensor | None = None,
     precision: str = "float32",
 ) -> list[dict[str, Any]]:
-    """Rows {metric, value}: accuracy and weighted F1 on clean records, and on released ones if given."""
+    """Computes rows {metric, value}: accuracy and weighted F1 on clean records, and on released ones if given."""
     model = model.to(device)
     splits = {"": test.x} if released is None else {"": test.x, "_perturbed_test": released}
     rows = []

@@ -15,7 +15,7 @@ SMALLEST_EPSILON = 0.1  # where axes of epsilon begin at the earliest
 
 
 def epsilons(axes: Axes | Sequence[Axes], values: Iterable[float], title: str) -> None:
-    """A horizontal axis of epsilons: `decades`, from 0.1 at the earliest.
+    """Draws a horizontal axis of epsilons: `decades`, from 0.1 at the earliest.
 
     Args:
         axes: panels that are to be compared.
@@ -27,7 +27,7 @@ def epsilons(axes: Axes | Sequence[Axes], values: Iterable[float], title: str) -
 
 
 def decades(axes: Axes | Sequence[Axes], values: Iterable[float], title: str, *, vertical: bool = False) -> None:
-    """A logarithmic axis over some values, with numbers at powers of ten, the same in all panels.
+    """Draws a logarithmic axis over some values, with numbers at powers of ten, the same in all panels.
 
     On an axis of fewer than two decades 2 and 5 have numbers too; where there is no room, every second power or fewer.
 
@@ -62,17 +62,17 @@ def decades(axes: Axes | Sequence[Axes], values: Iterable[float], title: str, *,
 
 
 def _first(ticks: Sequence[float], every: int) -> int:
-    """Where to begin so that 1 has a number, if it is among the ticks."""
+    """Returns where to begin so that 1 has a number, if it is among the ticks."""
     return next((i % every for i, v in enumerate(ticks) if math.isclose(v, 1.0)), 0)
 
 
 def _length(ticks: Sequence[float], vertical: bool) -> float:
-    """What numbers take up, in points."""
+    """Computes what numbers take up, in points."""
     return sum(2 * SMALLEST if vertical else text_width(axis_number(v), SMALLEST) + 10 for v in ticks)
 
 
 def shares(axes: Axes | Sequence[Axes], title: str) -> None:
-    """A vertical axis from 0 to 1."""
+    """Draws a vertical axis from 0 to 1."""
     for ax in [axes] if isinstance(axes, Axes) else axes:
         ax.set_ylim(-0.02, 1.04)
         ax.yaxis.set_major_locator(FixedLocator([0, 0.2, 0.4, 0.6, 0.8, 1.0]))
@@ -81,7 +81,7 @@ def shares(axes: Axes | Sequence[Axes], title: str) -> None:
 
 
 def sizes(ax: Axes, values: Iterable[float], title: str) -> None:
-    """A logarithmic horizontal axis with a tick at each value and no others."""
+    """Draws a logarithmic horizontal axis with a tick at each value and no others."""
     at = sorted(set(values))
     ax.set_xscale("log")
     ax.xaxis.set_major_locator(FixedLocator(at))

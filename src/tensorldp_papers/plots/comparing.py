@@ -13,7 +13,7 @@ from itertools import combinations
 
 import pandas as pd
 
-NEAR = 3.0  # times a true epsilon: no point further off is compared
+NEAR_EPSILON = 3.0  # times a true epsilon: no point further off is compared
 EQUAL = 1.01  # times a true epsilon that counts as no more: calibrated guarantees differ in their last digits
 RANGE_SEEDS = 2  # one seed has no range
 
@@ -38,12 +38,12 @@ class Point:
     seeds: int
 
     def reaches(self, least: float) -> bool | None:
-        """Whether the whole range is at or above a threshold, or below it; None where it lies across."""
+        """Returns whether the whole range is at or above a threshold, or below it; None where it lies across."""
         return True if self.low >= least else False if self.high < least else None
 
 
 def points(rows: pd.DataFrame, at: str = "at") -> list[Point]:
-    """The points of one line, by their place; no infinite ones.
+    """Returns the points of one line, by their place; no infinite ones.
 
     Args:
         rows: columns `at`, `seed` and `value`.
@@ -57,13 +57,13 @@ def points(rows: pd.DataFrame, at: str = "at") -> list[Point]:
     return found
 
 
-def near(first: Point, second: Point, within: float = NEAR) -> bool:
-    """Whether two true epsilons differ by no more than a factor."""
+def near(first: Point, second: Point, within: float = NEAR_EPSILON) -> bool:
+    """Returns whether two true epsilons differ by no more than a factor."""
     return first.at <= within * second.at and second.at <= within * first.at
 
 
 def outcome(first: Point, second: Point, margin: float) -> Outcome:
-    """How two points compare.
+    """Compares two points.
 
     One is above another if it is near, their ranges are apart, and it has no larger epsilon, which alone could explain
     it. They are alike if they are near, their ranges overlap, and their means differ by no more than a margin.
@@ -77,8 +77,10 @@ def outcome(first: Point, second: Point, margin: float) -> Outcome:
     return Outcome.ALIKE if abs(first.mean - second.mean) <= margin else Outcome.OPEN
 
 
-def meetings(first: Sequence[Point], second: Sequence[Point], within: float = NEAR) -> list[tuple[Point, Point]]:
-    """The pairs of near points of two lines in which each is the other's nearest."""
+def meetings(
+    first: Sequence[Point], second: Sequence[Point], within: float = NEAR_EPSILON
+) -> list[tuple[Point, Point]]:
+    """Returns the pairs of near points of two lines in which each is the other's nearest."""
 
     def nearest(to: Point, among: Sequence[Point]) -> Point:
         return min(among, key=lambda point: abs(math.log(point.at / to.at)))
@@ -92,13 +94,13 @@ def meetings(first: Sequence[Point], second: Sequence[Point], within: float = NE
 Lines = dict[str, list[Point]]
 
 
-def all_alike(lines: Lines, margin: float, within: float = NEAR) -> bool:
-    """Whether lines are alike wherever two meet, meet as one group, and span more than three margins where they do.
+def all_alike(lines: Lines, margin: float, within: float = NEAR_EPSILON) -> bool:
+    """Returns whether lines are alike wherever two meet, meet as one group, and span over three margins where they do.
 
     Args:
         lines: by name.
         margin: of a mean.
-        within: at most `NEAR`; less where scores change much within that.
+        within: at most `NEAR_EPSILON`; less where scores change much within that.
     """
     group, scores = {next(iter(lines), "")}, []
     pairs = {(a, b): meetings(lines[a], lines[b], within) for a, b in combinations(lines, 2)}
@@ -112,7 +114,7 @@ def all_alike(lines: Lines, margin: float, within: float = NEAR) -> bool:
 
 
 def is_ahead(lines: Lines, name: str, margin: float) -> bool:
-    """Whether a line is above every other one somewhere, and nowhere apart from one that scores more."""
+    """Returns whether a line is above every other one somewhere, and nowhere apart from one that scores more."""
     met = [meetings(lines[name], other) for key, other in lines.items() if key != name]
     return bool(met) and all(
         any(outcome(a, b, margin) is Outcome.ABOVE for a, b in pairs) and not any(a.high < b.low for a, b in pairs)
@@ -121,13 +123,13 @@ def is_ahead(lines: Lines, name: str, margin: float) -> bool:
 
 
 def is_behind(lines: Lines, name: str, margin: float) -> bool:
-    """Whether a line is below some other one somewhere, and nowhere apart from one that scores less."""
+    """Returns whether a line is below some other one somewhere, and nowhere apart from one that scores less."""
     met = [pair for key, other in lines.items() if key != name for pair in meetings(lines[name], other)]
     return any(outcome(a, b, margin) is Outcome.BELOW for a, b in met) and not any(a.low > b.high for a, b in met)
 
 
 def as_well(own: Sequence[Point], other: Sequence[Point], margin: float) -> bool:
-    """Whether a line does as well as another at half or more of its points that it comes near, and less at none.
+    """Returns whether a line does as well as another at half or more of the points that it comes near, less at none.
 
     As well as a point is it if its nearest one is within a margin, or one of no larger epsilon scores no less by more
     than that. It does less if a near one of no smaller epsilon is below by more than a margin, ranges apart.

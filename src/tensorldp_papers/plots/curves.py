@@ -23,13 +23,13 @@ from tensorldp_papers.run.cell import variant_factors
 
 SHOWN = ("tldp-l", "tldp-g", "privunit", "laplace", "gaussian")  # with those from outside before them
 PANEL_FACTORS = ("backbone", "model", "where", "range")
-LEVEL = 0.02  # of a score that counts as the same
+SAME_SCORE = 0.02  # of a score that counts as the same
 
 
 def draw_study(
     metrics: pd.DataFrame, study: str, *, source: str, part: str = "", metric: str = "weighted_f1"
 ) -> Figure:
-    """Two panels for each data set with one score axis: epsilon as printed, and the same runs at their guarantees.
+    """Draws two panels for each data set with one score axis: epsilon as printed, and the same runs as guaranteed.
 
     At most `MOST_LINES` mechanisms are drawn, in each data set's main setting: those from outside, then `SHOWN`.
 
@@ -78,7 +78,7 @@ def draw_study(
 
 
 def draw_every_mechanism(metrics: pd.DataFrame, study: str, *, source: str, metric: str = "weighted_f1") -> Figure:
-    """All mechanisms of a study at what the whole record is guaranteed, a few in each panel, by family.
+    """Draws all mechanisms of a study at what the whole record is guaranteed, a few in each panel, by family.
 
     Args:
         metrics: the metrics table.
@@ -113,7 +113,7 @@ def draw_every_mechanism(metrics: pd.DataFrame, study: str, *, source: str, metr
 
 
 def with_lines(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with the setting of their panel, `setting`, and their line: the mechanism with its other factors."""
+    """Returns the rows with their panel's setting, `setting`, and their line: mechanism and other factors."""
     split = rows["variant"].map(variant_factors)
     rows["setting"] = [",".join(f"{k}={f[k]}" for k in PANEL_FACTORS if k in f) for f in split]
     rows["line"] = [line_name(m, v, PANEL_FACTORS) for m, v in zip(rows["mechanism"], rows["variant"], strict=True)]
@@ -121,7 +121,7 @@ def with_lines(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def main_setting(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of each data set's setting with the most of them, noise by users before noise at a server."""
+    """Returns the rows of each data set's setting with the most of them, noise by users before noise at a server."""
     apart = named("apart").keys()
     own: pd.DataFrame = rows[rows["setting"].map(lambda setting: apart.isdisjoint(setting.split(",")))]
     counts = own.groupby(["dataset", "setting"]).size().reset_index(name="rows")
@@ -130,19 +130,19 @@ def main_setting(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _proposer(lines: Iterable[str]) -> Room | None:
-    """The room whose paper proposes the mechanism of one of some lines."""
+    """Returns the room whose paper proposes the mechanism of one of some lines."""
     return proposer(line.split(" ")[0] for line in lines)
 
 
 def _proposed(lines: pd.Series) -> pd.Series:
-    """Which lines are of mechanisms that the paper of `_proposer` proposes."""
+    """Returns which lines are of mechanisms that the paper of `_proposer` proposes."""
     room = _proposer(set(lines))
     found: pd.Series = lines.str.split(" ").str[0].isin(room.proposed if room else [])
     return found
 
 
 def most_telling(names: set[str], shown: Sequence[str] = SHOWN) -> list[str]:
-    """At most `MOST_LINES` mechanisms of these: those from outside, then those shown, in the order of their mention."""
+    """Returns at most `MOST_LINES` of these mechanisms: from outside, then those shown, in the order of mention."""
     outside = sorted(n for n in names if n in MECHANISMS and MECHANISMS.module(n) is None)
     wanted = [*outside, *(name for name in shown if name in names)]
     wanted += [name for name in order(names - {NO_PRIVACY}) if name not in wanted and not wanted]
@@ -150,7 +150,7 @@ def most_telling(names: set[str], shown: Sequence[str] = SHOWN) -> list[str]:
 
 
 def by_family(names: set[str]) -> list[list[str]]:
-    """Names in the order of their mention, in groups of whole families with at most `MOST_LINES` names each.
+    """Returns names in the order of their mention, in groups of whole families with at most `MOST_LINES` names each.
 
     A family with more names than that is cut.
     """
@@ -169,7 +169,7 @@ def by_family(names: set[str]) -> list[list[str]]:
 
 
 def _as_printed(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows within the paper's own range of epsilon: others also run at the true epsilons, far to the right."""
+    """Returns the rows within the paper's own epsilons: others also run at the true ones, far to the right."""
     own = rows[_proposed(rows["mechanism"]) & np.isfinite(rows["epsilon"])]
     if own.empty:
         return rows
@@ -185,7 +185,7 @@ def _draw(ax: Axes, rows: pd.DataFrame, names: list[str]) -> None:
 
 
 def _answer(rows: pd.DataFrame) -> str:
-    """The title: whether at one true epsilon what is known does as well as what the paper proposes."""
+    """Returns the title: whether at one true epsilon what is known does as well as what the paper proposes."""
     ahead: list[str] = []
     level: dict[str, set[str]] = {}
     room = _proposer(set(rows["line"]))
@@ -195,10 +195,10 @@ def _answer(rows: pd.DataFrame) -> str:
         found = {str(name): points(line) for name, line in here.groupby("line") if name != NO_PRIVACY}
         own = [line for name, line in found.items() if name.split(" ")[0] in room.proposed]
         known = {name: line for name, line in found.items() if name.split(" ")[0] not in room.proposed}
-        equal = {name for name, line in known.items() if own and all(as_well(line, one, LEVEL) for one in own)}
+        equal = {name for name, line in known.items() if own and all(as_well(line, one, SAME_SCORE) for one in own)}
         if equal:
             level[title_name(str(dataset))] = equal
-        elif known and any(is_ahead({**known, "": one}, "", LEVEL) for one in own):
+        elif known and any(is_ahead({**known, "": one}, "", SAME_SCORE) for one in own):
             ahead.append(title_name(str(dataset)))
     if level and not ahead:
         return f"{room.short}'s lead is a relabelled axis: at one true ε {_as_well(level, rows['dataset'].nunique())}"
@@ -208,7 +208,7 @@ def _answer(rows: pd.DataFrame) -> str:
 
 
 def _as_well(level: dict[str, set[str]], count: int) -> str:
-    """Which mechanisms do as well, on which of `count` data sets: first those that do so on most of them."""
+    """Returns which mechanisms do as well, on which of `count` data sets: first those that do so on most of them."""
     names = order(set.union(*level.values()))
     parts: list[str] = []
     rest = set(level)
@@ -224,7 +224,7 @@ def _as_well(level: dict[str, set[str]], count: int) -> str:
 
 
 def what_is_drawn(rows: pd.DataFrame, datasets: list[str]) -> list[str]:
-    """What is drawn of each data set, and what a band is, in sentences.
+    """Returns what is drawn of each data set, and what a band is, in sentences.
 
     Args:
         rows: with the columns of `with_lines`.
@@ -241,14 +241,14 @@ def what_is_drawn(rows: pd.DataFrame, datasets: list[str]) -> list[str]:
 
 
 def _unplaced(rows: pd.DataFrame) -> list[str]:
-    """Which mechanisms have cells without a finite guarantee, which have no place on a true axis."""
+    """Returns which mechanisms have cells without a finite guarantee, which have no place on a true axis."""
     lost = rows[np.isinf(rows["at"])]
     names = [look(name).label for name in order(set(lost["line"]))]
     return [f"Not drawn at their true ε, which is infinite at that δ: some of {listed(names)}."] if names else []
 
 
 def _apart(rows: pd.DataFrame, datasets: list[str]) -> list[str]:
-    """What settings that are not drawn give, in sentences."""
+    """Returns what settings that are not drawn give, in sentences."""
     room = _proposer(set(rows["mechanism"]))
     if room is None:
         return []

@@ -14,23 +14,23 @@ from tensorldp_papers.plots.axes import decades
 from tensorldp_papers.plots.names import dataset_name, in_order
 from tensorldp_papers.plots.sheets import PANEL, SMALLEST, TEXT, finish, narrow, panels, text_width
 from tensorldp_papers.plots.style import HELD, INK, PALE, PAPER, QUIET, WEAKER
-from tensorldp_papers.plots.words import DELTA, counted, listed, percent, short_number, whole_number
+from tensorldp_papers.plots.words import DELTA_TEXT, counted, listed, percent, short_number, whole_number
 from tensorldp_papers.rooms import first_picture
 from tensorldp_papers.run.cell import variant_factors
 
 # factors of other settings
 OTHERWISE = {"range", "labels", "augment", "control", "private", "participation", "split", "learner", "budget"}
-SMALL = 10.0
-SAME = 1.01  # times an epsilon that counts as the same
+SMALL_EPSILON = 10.0  # an epsilon that still means something
+SAME_EPSILON = 1.01  # times an epsilon that counts as the same
 LEAST_TRIED = 0.5  # of a nominal epsilon: a smaller one has too many mixtures for half a minute
 UNPROVED = "◇ ≤ "  # as its dot, which is a hollow diamond
 
 
 def epsilons(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the picture that a table has numbers for, on MNIST, or else on the first data set of each.
+    """Returns the rows of the picture that a table has numbers for, on MNIST, or else on the first data set of each.
 
     Of several settings the one with the best accuracy counts. Where all that is printed is guaranteed with delta 0,
-    the pure epsilon is taken, otherwise that at `DELTA`.
+    the pure epsilon is taken, otherwise that at `DELTA_TEXT`.
 
     Returns:
         Columns name, of, dataset, variant, printed, guaranteed, pure, exact, proved, metric, accuracy, low, high, seeds
@@ -58,7 +58,7 @@ def epsilons(metrics: pd.DataFrame) -> pd.DataFrame:
         best = part.groupby("variant")["value"].mean().idxmax()
         part = part[part["variant"] == best]
         first = part.iloc[0]
-        pure = first["guarantee_pure_epsilon"] <= SAME * printed
+        pure = first["guarantee_pure_epsilon"] <= SAME_EPSILON * printed
         clients = metrics[
             (metrics["study"] == row.study)
             & (metrics["dataset"] == dataset)
@@ -89,7 +89,7 @@ def epsilons(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def _is_proved(mechanism: str, row: pd.Series) -> bool:
-    """Whether an upper bound is proved: PDPM's for many elements is where `PdpmCurve.holds` finds it to hold."""
+    """Returns whether an upper bound is proved: PDPM's for many elements where `PdpmCurve.holds` finds it to hold."""
     if mechanism != "pdpm":
         return True
     nominal, pure, epsilon, delta = (
@@ -103,7 +103,7 @@ def _is_proved(mechanism: str, row: pd.Series) -> bool:
 
 
 def draw_epsilons(table: pd.DataFrame) -> Figure:
-    """A row for each mechanism: open dot printed, arrow to the filled dot guaranteed, accuracy at the right.
+    """Draws a row for each mechanism: open dot printed, arrow to the filled dot guaranteed, accuracy at the right.
 
     Args:
         table: of `epsilons`.
@@ -114,10 +114,10 @@ def draw_epsilons(table: pd.DataFrame) -> Figure:
     width = figure.get_size_inches()[0] * (0.95 if narrow() else 0.75)  # of the panel, beside names and accuracies
     decades(ax, [*values, _right_end(width, table, values)], "ε of one whole record, log scale (nats)")
     ax.set_ylim(count - 0.4, -1.1)
-    ax.axvspan(ax.get_xlim()[0], SMALL, color=PALE, alpha=0.6, linewidth=0, zorder=0)
+    ax.axvspan(ax.get_xlim()[0], SMALL_EPSILON, color=PALE, alpha=0.6, linewidth=0, zorder=0)
     edge = ax.get_xaxis_transform()
     head: dict[str, Any] = {"fontsize": SMALLEST, "color": QUIET, "va": "center"}
-    ax.text(SMALL * 0.85, 0.03, f"ε up to {SMALL:g}", transform=edge, ha="right", **head)
+    ax.text(SMALL_EPSILON * 0.85, 0.03, f"ε up to {SMALL_EPSILON:g}", transform=edge, ha="right", **head)
     for i, row in enumerate(table.to_dict("records")):
         _draw_row(ax, i, {str(key): value for key, value in row.items()})
     if len(table):
@@ -132,7 +132,7 @@ def draw_epsilons(table: pd.DataFrame) -> Figure:
 
 
 def _right_end(width: float, table: pd.DataFrame, values: list[float]) -> float:
-    """How far an axis of a width in inches goes, so that every number has room at the right of its dot."""
+    """Computes how far an axis of a width in inches goes, so that every number has room at the right of its dot."""
     low, ends = math.log(min(values)), [math.log(max(values))]
     for row in table.to_dict("records"):
         room = (text_width(_said(row), _size(), bold=True) + 14) / 72
@@ -145,24 +145,26 @@ def _size() -> float:
 
 
 def _is_same(row: Any) -> bool:
-    return bool(row["guaranteed"] <= SAME * row["printed"] and row["guaranteed"] * SAME >= row["printed"])
+    return bool(
+        row["guaranteed"] <= SAME_EPSILON * row["printed"] and row["guaranteed"] * SAME_EPSILON >= row["printed"]
+    )
 
 
 def _said(row: Any) -> str:
-    """What stands beside the dot of what is guaranteed."""
+    """Returns what stands beside the dot of what is guaranteed."""
     bound = "" if row["exact"] else "≤ " if row["proved"] else UNPROVED
     return "as printed" if _is_same(row) else bound + whole_number(row["guaranteed"])
 
 
 def _end() -> float:
-    """Where the column of accuracies ends, in widths of the panel."""
+    """Returns where the column of accuracies ends, in widths of the panel."""
     return 1.0 if narrow() else 1.09
 
 
 def _draw_row(ax: Axes, i: int, row: dict[str, Any]) -> None:
-    held = row["guaranteed"] <= SAME * row["printed"]
+    held = row["guaranteed"] <= SAME_EPSILON * row["printed"]
     same = _is_same(row)
-    colour = WEAKER if not held else HELD if row["guaranteed"] <= SMALL else QUIET
+    colour = WEAKER if not held else HELD if row["guaranteed"] <= SMALL_EPSILON else QUIET
     if not same:
         style = {"arrowstyle": "-|>", "color": colour, "linewidth": 2.0, "shrinkA": 5, "shrinkB": 4}
         ax.annotate("", (row["guaranteed"], i), (row["printed"], i), arrowprops=style)
@@ -185,8 +187,8 @@ def _draw_row(ax: Axes, i: int, row: dict[str, Any]) -> None:
 
 
 def _answer(table: pd.DataFrame) -> str:
-    """The title: whether any guarantee is weaker than what is printed."""
-    weaker = table[table["guaranteed"] > SAME * table["printed"]]
+    """Returns the title: whether any guarantee is weaker than what is printed."""
+    weaker = table[table["guaranteed"] > SAME_EPSILON * table["printed"]]
     if len(weaker):
         return "The ε on the label is not the ε you get"
     return "The ε on the label is guaranteed" if len(table) else "No paper's mechanism is in this run"
@@ -197,7 +199,9 @@ def _note(table: pd.DataFrame) -> str:
         return ""
     where = listed([dataset_name(name) for name in in_order(table["dataset"])])
     notes = [f"Accuracy: on the test records of {where}, mean over seeds, of the best setting that ran."]
-    notes.append(f"Guaranteed at δ = {DELTA}" + ("; what is as printed, with δ = 0." if table["pure"].any() else "."))
+    notes.append(
+        f"Guaranteed at δ = {DELTA_TEXT}" + ("; what is as printed, with δ = 0." if table["pure"].any() else ".")
+    )
     if not table["exact"].all():
         notes.append("≤: an upper bound.")
     if not table["proved"].all():
@@ -212,7 +216,7 @@ def _note(table: pd.DataFrame) -> str:
 
 
 def sentence(table: pd.DataFrame) -> str:
-    """The picture in words, for those who cannot see it."""
+    """Describes the picture in words, for those who cannot see it."""
     rows = table[["name", "printed", "guaranteed", "accuracy"]].itertuples(index=False, name=None)
     return "; ".join(
         f"{name}: printed {short_number(printed)}, guaranteed {short_number(guaranteed)}, accuracy {accuracy:.0%}"

@@ -9,7 +9,7 @@ import pandas as pd
 from tensorldp_papers.plots.names import in_order
 from tensorldp_papers.plots.words import short_number
 
-PRINTED = 1.0  # the printed epsilon that the sentences speak of, or the next that a study ran
+PRINTED_EPSILON = 1.0  # the printed epsilon that the sentences speak of, or the next that a study ran
 
 
 @dataclass(frozen=True)
@@ -32,16 +32,16 @@ class Finding:
 
     @property
     def text(self) -> str:
-        """The whole sentence."""
+        """Returns the whole sentence."""
         return f"{self.before}{self.number}{self.after}"
 
 
 def epsilon_words(epsilon: float) -> str:
-    """A printed epsilon in a sentence."""
+    """Returns a printed epsilon in a sentence."""
     return "one" if epsilon == 1.0 else short_number(epsilon)
 
 
 def first_dataset(rows: pd.DataFrame) -> str:
-    """The data set that a sentence is about: MNIST, or the first one."""
+    """Returns the data set that a sentence is about: MNIST, or the first one."""
     names = in_order(rows["dataset"])
     return "mnist" if "mnist" in names else names[0]

@@ -37,7 +37,7 @@ class _Name:
 
 
 def name_lines(ax: Axes, size: float) -> list[Text]:
-    """Write each labelled line's name near it, nearer than to any other line, over no line, mark or text.
+    """Writes each labelled line's name near it, nearer than to any other line, over no line, mark or text.
 
     Lines that lie on each other get one text with all their names. A line's label that begins with "_" is no name.
 
@@ -73,7 +73,7 @@ def name_lines(ax: Axes, size: float) -> list[Text]:
 
 
 def _placed(ax: Axes, names: list[_Name], taken: list[Points]) -> list[_Name]:
-    """The names with their words and places, given in this order, each where it is cheapest."""
+    """Returns the names with their words and places, given in this order, each where it is cheapest."""
     window = np.asarray(ax.get_window_extent().extents)
     boxes, leads, made = list(taken), list[Points](), list[_Name]()
     for name in names:
@@ -96,7 +96,7 @@ def _placed(ax: Axes, names: list[_Name], taken: list[Points]) -> list[_Name]:
 
 
 def _points(ax: Axes, line: Line2D) -> Points:
-    """Points of a line and of its marks in pixels, within the panel."""
+    """Returns the points of a line and of its marks in pixels, within the panel."""
     xy = np.column_stack([np.asarray(line.get_xdata(), dtype=float), np.asarray(line.get_ydata(), dtype=float)])
     with np.errstate(all="ignore"):
         at = line.get_transform().transform(xy)
@@ -115,7 +115,7 @@ def _points(ax: Axes, line: Line2D) -> Points:
 def _place(
     size: tuple[float, float], window: Points, own: Points, others: list[Points], boxes: list[Points]
 ) -> tuple[float, tuple[float, float]]:
-    """The lower left corner of a name of a size, in pixels, after what it costs."""
+    """Returns the lower left corner of a name of a size, in pixels, after what it costs."""
     width, height = size
     x = np.arange(window[0] + 3, max(window[2] - width, window[0] + 4), TRIED)
     y = np.arange(window[1] + 3, max(window[3] - height + 2, window[1] + 4), TRIED)
@@ -142,7 +142,7 @@ def _place(
 
 
 def _way(box: Points, own: Points) -> Points | None:
-    """From a name to its line, as two points; None if they are near."""
+    """Returns the way from a name to its line, as two points; None if they are near."""
     start = np.clip(own, box[:2], box[2:])
     far = np.hypot(*(own - start).T)
     i = int(np.argmin(far))
@@ -150,13 +150,13 @@ def _way(box: Points, own: Points) -> Points | None:
 
 
 def _along(start: Points, end: Points) -> Points:
-    """Points on straight ways, shape (ways, points, 2)."""
+    """Returns points on straight ways, shape (ways, points, 2)."""
     points: Points = start[:, None] + np.linspace(0.0, 1.0, ON_A_WAY)[:, None] * (end - start)[:, None]
     return points
 
 
 def _crosses(start: Points, end: Points, boxes: list[Points]) -> NDArray[np.bool_]:
-    """Whether straight ways lead through boxes."""
+    """Returns whether straight ways lead through boxes."""
     at = _along(start, end)
     found = np.zeros(len(start), dtype=bool)
     for box in boxes:
@@ -165,7 +165,7 @@ def _crosses(start: Points, end: Points, boxes: list[Points]) -> NDArray[np.bool
 
 
 def _distance(corners: Points, width: float, height: float, points: Points) -> tuple[Points, NDArray[np.intp]]:
-    """From boxes at these lower left corners to the nearest point, 0 within; and which point that is."""
+    """Computes the way from boxes at these lower left corners to the nearest point, 0 within; and which it is."""
     across = np.maximum(
         corners[:, None, 0] - points[None, :, 0], points[None, :, 0] - corners[:, None, 0] - width
     ).clip(0)
@@ -178,7 +178,7 @@ def _distance(corners: Points, width: float, height: float, points: Points) -> t
 
 
 def _together(ax: Axes, lines: list[Line2D]) -> list[list[Line2D]]:
-    """Lines in groups of those that lie on each other: nowhere more than a line's width apart, where both have points.
+    """Groups lines that lie on each other: nowhere more than a line's width apart, where both have points.
 
     Of two lines the shorter one has to have two points or more, all at places of the other.
     """

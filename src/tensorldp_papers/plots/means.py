@@ -11,26 +11,28 @@ import numpy as np
 import pandas as pd
 
 from tensorldp.errors import InputError
-from tensorldp_papers.run.audit_table import FILE, KEY
+from tensorldp_papers.run.audit_table import STANDING_FILE, STANDING_KEY
 from tensorldp_papers.run.table import SERIES, read_rows, read_table
 
 
 def read_metrics(path: Path) -> pd.DataFrame:
-    """The metrics table, with the rows of the table of series and the standings of guarantees that lie beside it."""
+    """Reads the metrics table, with the rows of the series and the standings of guarantees that lie beside it."""
     return with_standing(read_rows(path), path)
 
 
 def with_standing(metrics: pd.DataFrame, path: Path) -> pd.DataFrame:
-    """The metrics with a column `standing` from the table beside their `path`; empty where that has no entry."""
-    beside = path.with_name(FILE)
+    """Returns the metrics with a column `standing` from the table beside their `path`; empty without an entry."""
+    beside = path.with_name(STANDING_FILE)
     if not beside.exists():
         return metrics.assign(standing="")
-    joined = metrics.merge(read_table(beside)[[*KEY, "standing"]], on=KEY, how="left", validate="many_to_one")
+    joined = metrics.merge(
+        read_table(beside)[[*STANDING_KEY, "standing"]], on=STANDING_KEY, how="left", validate="many_to_one"
+    )
     return joined.assign(standing=joined["standing"].fillna(""))
 
 
 def study_rows(metrics: pd.DataFrame, study: str, *names: str) -> pd.DataFrame:
-    """A copy of the rows of one study, of the metrics `names` if there are any.
+    """Returns a copy of the rows of one study, of the metrics `names` if there are any.
 
     Raises:
         InputError: if there are none.
@@ -44,7 +46,7 @@ def study_rows(metrics: pd.DataFrame, study: str, *names: str) -> pd.DataFrame:
 
 
 def adds_from(rows: pd.DataFrame, without: pd.DataFrame, *, records: int, looks: int) -> float:
-    """The least epsilon at which, and at every larger one, accuracy is above that `without` private records.
+    """Computes the least epsilon at which, and at every larger one, accuracy is above that `without` private records.
 
     Above means that an interval of the mean difference lies above 0. It holds for all `looks` together in 95 % of cases
     (Bonferroni). Its variance is that of the mean over seeds, and that of two independent accuracies on the test
@@ -78,28 +80,28 @@ def adds_from(rows: pd.DataFrame, without: pd.DataFrame, *, records: int, looks:
 
 
 def placed(rows: pd.DataFrame, at: Literal["epsilon", "guarantee_epsilon"]) -> pd.DataFrame:
-    """The rows with their place on an epsilon axis in the column `at`; infinite where they have no finite one."""
+    """Returns the rows with their place on an epsilon axis in the column `at`; infinite where there is none."""
     return rows.assign(at=rows[at])
 
 
 def finite(rows: pd.DataFrame, at: str = "at") -> pd.DataFrame:
-    """The rows whose place is finite."""
+    """Returns the rows whose place is finite."""
     return rows[np.isfinite(rows[at].astype(float))]  # a table of no rows has no type
 
 
 def true_epsilon(rows: pd.DataFrame) -> pd.Series:
-    """The pure guarantee, atoms removed, or where there is none that at delta 1e-5."""
+    """Returns the pure guarantee, atoms removed, or where there is none that at delta 1e-5."""
     return rows["guarantee_pure_epsilon"].where(np.isfinite(rows["guarantee_pure_epsilon"]), rows["guarantee_epsilon"])
 
 
 def over_seeds(rows: pd.DataFrame, by: str | Sequence[str], middle: str = "mean") -> pd.DataFrame:
-    """The middle, lowest and highest value of each place: columns `by`, `middle`, `min` and `max`."""
+    """Computes the middle, lowest and highest value of each place: columns `by`, `middle`, `min` and `max`."""
     keys = [by] if isinstance(by, str) else list(by)
     return rows.groupby(keys)["value"].agg([middle, "min", "max"]).reset_index()
 
 
 def study_data(metrics: pd.DataFrame, study: str) -> pd.DataFrame:
-    """What a study's figures show, as a table: mean, lowest and highest over seeds of every metric and cell."""
+    """Tabulates what a study's figures show: mean, lowest and highest over seeds of every metric and cell."""
     rows = metrics[metrics["study"] == study]
     keys = [
         "dataset",

@@ -176,7 +176,7 @@ WORDS = {
 
 
 def in_order(datasets: Iterable[str]) -> list[str]:
-    """Data sets, each once, in the order of `DATASETS`; others come last, sorted."""
+    """Returns data sets, each once, in the order of `DATASETS`; others come last, sorted."""
     places = list(DATASETS)
     return sorted(
         set(map(str, datasets)), key=lambda name: (places.index(name) if name in places else len(places), name)
@@ -184,33 +184,33 @@ def in_order(datasets: Iterable[str]) -> list[str]:
 
 
 def dataset_name(key: str) -> str:
-    """A data set as people write it."""
+    """Returns a data set as people write it."""
     return DATASETS.get(key, key)
 
 
 def title_name(name: str) -> str:
-    """A data set's name in a title, without what it is a part of."""
+    """Returns a data set's name in a title, without what it is a part of."""
     return dataset_name(name).split(",")[0]
 
 
 def study_name(key: str) -> str:
-    """A study in a word or two."""
+    """Returns a study in a word or two."""
     return str(named("studies").get(key, key.replace("_", " ")))
 
 
 def network_name(key: str) -> str:
-    """A network, or the features that it makes, as people write it."""
+    """Returns a network, or the features that it makes, as people write it."""
     return str({**NETWORKS, **named("networks")}.get(key, key.replace("_", " ")))
 
 
 def metric_label(name: str) -> str:
-    """A metric in words, with its direction where it has one."""
+    """Returns a metric in words, with its direction where it has one."""
     words, direction = METRICS.get(name, (name.replace("_", " "), ""))
     return f"{words} ({direction})" if direction else words
 
 
 def factor_words(key: str, value: str) -> str:
-    """A factor of a variant in words."""
+    """Returns a factor of a variant in words."""
     if key in ("model", "backbone"):
         return network_name(value) if key == "model" else f"features of {network_name(value)}"
     words = {**FACTORS, **named("factors")}
@@ -218,25 +218,25 @@ def factor_words(key: str, value: str) -> str:
 
 
 def variant_words(variant: str) -> str:
-    """A variant from the tables of results, or some of its factors, in words."""
+    """Returns a variant from the tables of results, or some of its factors, in words."""
     if variant in ("", "base"):
         return "as in the source"
     return ", ".join(factor_words(*pair.split("=", 1)) for pair in variant.split(","))
 
 
 def line_name(mechanism: str, variant: str, apart: Container[str]) -> str:
-    """A cell's line, which `plots.style.label` may know: its mechanism with the factors that are not set `apart`."""
+    """Returns a cell's line, which `plots.style.label` may know: its mechanism with the factors not set `apart`."""
     factors = variant_factors(variant)
     return " ".join([mechanism, *(f"{key}={value}" for key, value in sorted(factors.items()) if key not in apart)])
 
 
 def heading(column: str) -> str:
-    """A column's name as a table's head shows it."""
+    """Returns a column's name as a table's head shows it."""
     return WORDS.get(column, column.replace("_", " "))
 
 
 def table_text(name: str) -> tuple[str, str]:
-    """The title and the caption of a table of results/tables."""
+    """Returns the title and the caption of a table of results/tables."""
     found = named("tables").get(name)
     return (
         (found.title, found.caption)
@@ -246,13 +246,13 @@ def table_text(name: str) -> tuple[str, str]:
 
 
 def privacy_captions() -> dict[str, str]:
-    """The captions of the drawings about privacy itself by their names."""
+    """Returns the captions of the drawings about privacy itself by their names."""
     of_rooms = {name: one.caption for name, one in named("pictures").items() if one.section == "privacy"}
     return {"privacy_profiles": PROFILES, **of_rooms}
 
 
 def without_keys(text: str) -> str:
-    """A sentence with the names that people write for keys of studies, data, networks, mechanisms and others."""
+    """Returns a sentence with the names that people write for keys of studies, data, networks and mechanisms."""
     factors = r"\b(attack|augment|defence|model|backbone|strength|reading|learner|participation|[dmB])=([\w.]+\b)"
     text = re.sub(factors, lambda found: factor_words(found[1], found[2]), text)
     names, keys = _names(tuple(MECHANISMS.names()), tuple(room.paper for room in rooms()))
@@ -261,7 +261,7 @@ def without_keys(text: str) -> str:
 
 @cache
 def _names(mechanisms: tuple[str, ...], _: tuple[str, ...]) -> tuple[dict[str, str], re.Pattern[str]]:
-    """What people write for each key, and where a text has one that is no common word."""
+    """Returns what people write for each key, and where a text has one that is no common word."""
     names = {**named("studies"), **DATASETS, **NETWORKS, **named("networks")}
     names |= {key: words for key, (words, _) in METRICS.items()}
     names |= {name: label(name) for name in mechanisms} | {key: source.short for key, source in papers().items()}

@@ -20,7 +20,7 @@ WIDTH = 830  # pixels of a figure in a notebook
 
 
 def load(metrics: str, folder: str, study: str = "", dataset: str = "") -> tuple[pd.DataFrame, Path]:
-    """The metrics table, and where figures go; the kept reference results where there is no run yet.
+    """Loads the metrics table, and where figures go; the kept reference results where there is no run yet.
 
     Args:
         metrics: the metrics table of a run. Where it is missing, results/reference beside it is read.
@@ -48,7 +48,7 @@ def load(metrics: str, folder: str, study: str = "", dataset: str = "") -> tuple
 
 
 def show(draw: Callable[[], Figure], stem: Path | None = None) -> None:
-    """Show a figure below the cell, and save it for pages and phones (see `tensorldp_papers.plots.sheets.save`).
+    """Shows a figure below the cell, and saves it for pages and phones (see `tensorldp_papers.plots.sheets.save`).
 
     Args:
         draw: makes the figure.

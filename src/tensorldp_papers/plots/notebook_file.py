@@ -56,7 +56,7 @@ def _tags(cell: dict[str, Any]) -> list[str]:
 
 
 def _set_by(code: str) -> set[str]:
-    """The names that code assigns."""
+    """Returns the names that code assigns."""
     try:
         tree = ast.parse(code)
     except SyntaxError:  # running it will say so
@@ -65,7 +65,7 @@ def _set_by(code: str) -> set[str]:
 
 
 def check_notebook(path: Path, parameters: Sequence[str]) -> None:
-    """Refuse a notebook that cannot be run, or in which these parameters would not take effect.
+    """Refuses a notebook that cannot be run, or in which these parameters would not take effect.
 
     It would then read and write where its own defaults say, which may be another folder.
 
@@ -91,7 +91,7 @@ def check_notebook(path: Path, parameters: Sequence[str]) -> None:
 
 
 def check_ended(path: Path, source: Path) -> None:
-    """Refuse a notebook that ended by itself: papermill takes sys.exit(0) for success, though the rest did not run.
+    """Refuses a notebook that ended by itself: papermill takes sys.exit(0) for success, though the rest did not run.
 
     Args:
         path: what papermill wrote.

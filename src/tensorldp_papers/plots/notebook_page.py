@@ -19,7 +19,7 @@ from tensorldp.pages import rendered
 
 
 def _output(output: dict[str, Any]) -> str:
-    """A picture or the text of an output."""
+    """Returns a picture or the text of an output."""
     data = output.get("data", {})
     if "image/png" in data:
         png = "".join(data["image/png"]).strip()
@@ -29,7 +29,7 @@ def _output(output: dict[str, Any]) -> str:
 
 
 def page(notebook: dict[str, Any], title: str) -> str:
-    """The page of a notebook.
+    """Builds the page of a notebook.
 
     Args:
         notebook: its JSON, format 4.
@@ -52,7 +52,7 @@ def page(notebook: dict[str, Any], title: str) -> str:
 
 
 def page_of(path: Path) -> str:
-    """The page of the notebook in a file.
+    """Builds the page of the notebook in a file.
 
     Raises:
         InputError: if the file is missing or is no notebook.

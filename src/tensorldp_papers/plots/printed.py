@@ -47,7 +47,7 @@ class PrintedPoint:
 
     @property
     def proposed(self) -> bool:
-        """Whether it is a test score that the paper prints of what it proposes, at an epsilon."""
+        """Returns whether it is a test score that the paper prints of what it proposes, at an epsilon."""
         tested = self.metric in ("accuracy", "weighted_f1")
         return self.method == self.paper and tested and not math.isnan(self.epsilon)
 
@@ -75,7 +75,7 @@ def _all_points() -> Iterator[PrintedPoint]:
 
 @cache
 def printed_points(study: str = "", dataset: str = "", metric: str = "") -> tuple[PrintedPoint, ...]:
-    """The scores that papers print, of all studies, data sets and metrics or of those that are named."""
+    """Returns the scores that papers print, of all studies, data sets and metrics or of those that are named."""
     wanted = (study, dataset, metric)
     return tuple(
         point
@@ -85,7 +85,7 @@ def printed_points(study: str = "", dataset: str = "", metric: str = "") -> tupl
 
 
 def printed_sentences() -> dict[str, tuple[str, str]]:
-    """By study, the place and the sentence of a paper that states no score of a figure as a number."""
+    """Returns by study the place and the sentence of a paper that states no score of a figure as a number."""
     return {
         study: (quoted["place"], quoted["sentence"])
         for table in _tables()

@@ -22,15 +22,15 @@ from tensorldp_papers.rooms import proposer
 
 PROFILED = ("laplace", "gaussian", "gaussian-analytic", "idn", "mvg", "tldp-l", "tldp-g", "privunit", "duchi", "hybrid")
 NOMINAL = (0.1, 1.0)  # epsilons of the releases
-RECORD = Box(0.0, 1.0, (8, 8))
-SMALLEST_DELTA = 1e-12
-LEAST = 0.01  # epsilon that is drawn
+RECORD = Box(0.0, 1.0, (8, 8))  # of 64 elements, as the caption says
+SMALLEST_DELTA = 1e-12  # where the axis of delta begins
+LEAST_EPSILON = 0.01  # epsilon that is drawn
 
 
 def profile_table(
     mechanisms: Sequence[str] = PROFILED, nominal: Sequence[float] = NOMINAL, points: int = 60
 ) -> pd.DataFrame:
-    """delta(epsilon) of one release, for each mechanism and nominal epsilon: mechanism, nominal, epsilon, delta."""
+    """Computes delta(epsilon) of a release by mechanism and nominal: mechanism, nominal, epsilon, delta."""
     rows = []
     for name in mechanisms:
         for epsilon in nominal:
@@ -43,7 +43,7 @@ def profile_table(
 
 
 def audit_points() -> pd.DataFrame:
-    """Audits of the same releases as `profile_table`, at delta 0 and 1e-5: mechanism, nominal, epsilon_lower, delta."""
+    """Audits the same releases as `profile_table`, at delta 0 and 1e-5: mechanism, nominal, epsilon_lower, delta."""
     rows = [
         {"mechanism": name, "nominal": epsilon, "epsilon_lower": audit.epsilon_lower, "delta": audit.delta}
         for name in PROFILED
@@ -56,27 +56,29 @@ def audit_points() -> pd.DataFrame:
 
 
 def draw_profiles(table: pd.DataFrame, audits: pd.DataFrame) -> Figure:
-    """delta against epsilon, a few mechanisms in each panel, with the audits' lower bounds as triangles.
+    """Draws delta against epsilon, a few mechanisms in each panel, with the audits' lower bounds as triangles.
 
     Args:
         table: of `profile_table`.
         audits: rows {mechanism, nominal, epsilon_lower, delta} of audits of the same releases.
     """
     table = table.assign(delta=table["delta"].clip(lower=SMALLEST_DELTA))
-    audits = audits[(audits["epsilon_lower"] >= LEAST) & (audits["epsilon_lower"] < math.inf)]
+    audits = audits[(audits["epsilon_lower"] >= LEAST_EPSILON) & (audits["epsilon_lower"] < math.inf)]
     nominals = sorted(set(table["nominal"]), reverse=True)
     kept, exceeded = _by_promise(table)
     groups = {"kept": kept[:MOST_LINES], "exceeded": exceeded[:MOST_LINES]}
     cells = [(nominal, promise) for nominal in nominals for promise, names in groups.items() if names]
     figure, axes = panels(len(cells), columns=2, height=3.0, sharey=True)
-    decades(axes, [*table["epsilon"].clip(lower=LEAST), *nominals], "ε of the whole record (nats)")
+    decades(axes, [*table["epsilon"].clip(lower=LEAST_EPSILON), *nominals], "ε of the whole record (nats)")
     decades(axes, [SMALLEST_DELTA, 1.0], "δ", vertical=True)
     for ax, (nominal, promise) in zip(axes, cells, strict=True):
         ax.axvline(nominal, color=QUIET, linewidth=1.1, linestyle=DASHED, zorder=1)
         ax.set_title(f"Nominal ε = {nominal:g} is {promise} by")
         group = groups[promise]
         for name in group:
-            part = table[(table["mechanism"] == name) & (table["nominal"] == nominal) & (table["epsilon"] >= LEAST)]
+            part = table[
+                (table["mechanism"] == name) & (table["nominal"] == nominal) & (table["epsilon"] >= LEAST_EPSILON)
+            ]
             found = audits[(audits["mechanism"] == name) & (audits["nominal"] == nominal)]
             colour = look(name).colour
             ax.plot(part["epsilon"], part["delta"], color=colour, label=short(name))
@@ -94,7 +96,7 @@ def draw_profiles(table: pd.DataFrame, audits: pd.DataFrame) -> Figure:
 
 
 def _by_promise(table: pd.DataFrame) -> tuple[list[str], list[str]]:
-    """Mechanisms whose nominal epsilon holds at delta 1e-5, and the others; those of `PROFILED` first, in its order."""
+    """Returns mechanisms whose nominal epsilon holds at delta 1e-5, and the others; `PROFILED` first, in order."""
     loose = table[table["epsilon"] > 1.01 * table["nominal"]]
     over = set(loose[loose["delta"] > REPORT_DELTA]["mechanism"])
     names = sorted(set(table["mechanism"]), key=lambda n: PROFILED.index(n) if n in PROFILED else len(PROFILED))
@@ -102,7 +104,7 @@ def _by_promise(table: pd.DataFrame) -> tuple[list[str], list[str]]:
 
 
 def _beyond(table: pd.DataFrame, audits: pd.DataFrame) -> str:
-    """The title: whose nominal epsilon audits at delta 1e-5 exceed, and whether one contradicts a profile."""
+    """Returns the title: whose nominal epsilon audits at delta 1e-5 exceed, and whether one contradicts a profile."""
     loose = audits[audits["delta"] >= REPORT_DELTA]
     against = {row["mechanism"] for row in loose.to_dict("records") if _contradicts(table, row)}
     if against:
@@ -118,7 +120,7 @@ def _names(mechanisms: set[str]) -> str:
 
 
 def _contradicts(table: pd.DataFrame, audit: Mapping[Any, Any]) -> bool:
-    """Whether the audit's lower bound on epsilon is where its own profile has a smaller delta."""
+    """Returns whether the audit's lower bound on epsilon is where its own profile has a smaller delta."""
     own = table[(table["mechanism"] == audit["mechanism"]) & (table["nominal"] == audit["nominal"])]
     own = own.sort_values("epsilon")
     return len(own) > 0 and float(np.interp(audit["epsilon_lower"], own["epsilon"], own["delta"])) < audit["delta"]

@@ -62,7 +62,7 @@ class Sheet:
 
     @property
     def inches(self) -> float:
-        """The width."""
+        """Returns the width in inches."""
         return self.pixels / 96
 
 
@@ -73,7 +73,7 @@ _sheet: ContextVar[Sheet] = ContextVar("sheet", default=PAGE)
 
 @contextmanager
 def on(sheet: Sheet) -> Iterator[None]:
-    """Within this, figures are made for the sheet."""
+    """Makes figures for the sheet within its context."""
     before = _sheet.set(sheet)
     try:
         yield
@@ -82,14 +82,14 @@ def on(sheet: Sheet) -> Iterator[None]:
 
 
 def narrow() -> bool:
-    """Whether figures are now made for a single column."""
+    """Returns whether figures are now made for a single column."""
     return _sheet.get().narrow
 
 
 def panels(
     count: int, *, columns: int = 1, height: float = 2.5, sharex: bool = False, sharey: bool = False, **options: Any
 ) -> tuple[Figure, list[Axes]]:
-    """A figure of the sheet's width with panels in rows, one below the other on a phone.
+    """Makes a figure of the sheet's width with panels in rows, one below the other on a phone.
 
     Args:
         count: of the panels.
@@ -132,7 +132,7 @@ def finish(
     note: str = "",
     names: bool = True,
 ) -> Figure:
-    """Write a figure's words around its panels, and the names of lines beside them; nothing may be drawn after.
+    """Writes a figure's words around its panels, and the names of lines beside them; nothing may be drawn after.
 
     Args:
         figure: of `panels`.
@@ -179,7 +179,7 @@ def finish(
 
 
 def _drop_repeated_labels(figure: Figure) -> None:
-    """Axes say what they show at the left end of a row and the lower end of a column."""
+    """Leaves words on axes only at the left end of a row and the lower end of a column."""
     shown = [ax for ax in figure.axes if ax.get_visible() and ax.get_subplotspec() is not None]
     for ax in shown:
         place = ax.get_subplotspec()
@@ -200,7 +200,7 @@ def _column(ax: Axes) -> int:
 
 
 def _wrapped(text: str, size: float, width: float, bold: bool = False) -> list[str]:
-    """A text in lines of a width in points."""
+    """Returns a text in lines of a width in points."""
     lines: list[str] = []
     for part in filter(None, text.split("\n")):
         line = ""
@@ -217,7 +217,7 @@ def _wrapped(text: str, size: float, width: float, bold: bool = False) -> list[s
 
 @cache
 def text_width(text: str, size: float, bold: bool = False) -> float:
-    """The width of one line of text in points."""
+    """Computes the width of one line of text in points."""
     font = font_manager.get_font(
         font_manager.findfont(font_manager.FontProperties("DejaVu Sans", weight="bold" if bold else "normal"))
     )
@@ -227,12 +227,12 @@ def text_width(text: str, size: float, bold: bool = False) -> float:
 
 
 def wrapped(text: str, width: float, size: float = TEXT) -> str:
-    """A text with line breaks, for a width in points."""
+    """Returns a text with line breaks, for a width in points."""
     return "\n".join(_wrapped(text, size, width))
 
 
 def save(draw: Callable[[], Figure], stem: Path) -> None:
-    """Draw a figure for the page and for phones, and write its files, whole and without timestamps.
+    """Draws a figure for the page and for phones, and writes its files, whole and without timestamps.
 
     These are stem.svg and stem_phone.svg, which follow the theme of the page that shows them, and stem.png and
     stem_dark.png (two pixels for one of the page). Not by `Figure.savefig`, which draws everything twice.
@@ -275,7 +275,7 @@ SHORTER = (  # what matplotlib writes at length
 
 
 def for_both_themes(svg: str) -> str:
-    """An SVG of matplotlib, shorter, with fonts that every reader has and colours for pages that are dark."""
+    """Rewrites an SVG of matplotlib, shorter, with fonts that every reader has and colours for pages that are dark."""
     svg = TAG.sub(lambda tag: DIGITS.sub(r"\1", tag.group()), svg)  # and not the numbers that people read
     for pattern, short in SHORTER:
         svg = pattern.sub(short, svg)
@@ -289,7 +289,7 @@ def for_both_themes(svg: str) -> str:
 
 
 def darken(figure: Figure) -> None:
-    """Give every artist of a figure the colour that it has on a dark page."""
+    """Gives every artist of a figure the colour that it has on a dark page."""
     for artist in figure.findobj(lambda artist: not isinstance(artist, Figure | Axes)):  # they repeat their patches
         for name in ("color", "facecolor", "edgecolor", "markerfacecolor", "markeredgecolor"):
             _recolour(artist, name)

@@ -58,7 +58,7 @@ class Look:
 
 
 def look(name: str) -> Look:
-    """The look of a mechanism, also with an option that has no label of its own.
+    """Returns the look of a mechanism, also with an option that has no label of its own.
 
     What no mechanism is called has the colour of references, and its own name.
     """
@@ -68,18 +68,18 @@ def look(name: str) -> Look:
 
 
 def label(name: str) -> str:
-    """How a mechanism is called in figures; other names stand for themselves."""
+    """Returns how a mechanism is called in figures; other names stand for themselves."""
     found = _all_looks().get(name)
     return found.label if found else name
 
 
 def short(name: str) -> str:
-    """A label in figures without the part in brackets, also of a mechanism with an option."""
+    """Returns a label in figures without the part in brackets, also of a mechanism with an option."""
     return look(name).label.split(" (")[0]
 
 
 def order(names: set[str]) -> list[str]:
-    """Names in the order of their mention: by family, then within it."""
+    """Returns names in the order of their mention: by family, then within it."""
     return sorted(names, key=lambda name: (look(name).rank, name))
 
 
@@ -89,7 +89,7 @@ def _all_looks() -> dict[str, Look]:
 
 @cache
 def _looks(names: tuple[str, ...], own: tuple[tuple[str, str], ...]) -> dict[str, Look]:
-    """The look of every mechanism of these names; the package's own classes are read and not imported."""
+    """Returns the look of every mechanism of these names; the package's own classes are read and not imported."""
     families: dict[str, list[tuple[str, str]]] = {family: [] for family in COLOURS}
     colours = dict(own)
     further = cycle(FURTHER_COLOURS)
@@ -118,7 +118,7 @@ CONTRAST = 4.5  # what WCAG 2.2 asks of text, 1.4.3
 
 
 def readable(colour: str, background: str) -> str:
-    """The colour, made darker or lighter in steps of 2 % until it has a contrast of 4.5 with the background."""
+    """Returns the colour, made darker or lighter in steps of 2 % until it has a contrast of 4.5 with the background."""
     hue, light, saturation = colorsys.rgb_to_hls(*_channels(colour))
     step = -0.02 if luminance(background) > 0.5 else 0.02
     shown = colour
@@ -130,18 +130,18 @@ def readable(colour: str, background: str) -> str:
 
 
 def in_the_dark(colour: str) -> str:
-    """The colour that stands for one of a figure where its reader's page is dark."""
+    """Returns the colour that stands for one of a figure where its reader's page is dark."""
     return (OWN_DARK | named("dark")).get(colour) or readable(colour, DARK_PAGE)
 
 
 def contrast(first: str, second: str) -> float:
-    """The contrast ratio of two colours, from 1 to 21."""
+    """Computes the contrast ratio of two colours, from 1 to 21."""
     low, high = sorted((luminance(first), luminance(second)))
     return (high + 0.05) / (low + 0.05)
 
 
 def luminance(colour: str) -> float:
-    """The relative luminance of a colour "#rrggbb", from 0 to 1 (WCAG 2.2)."""
+    """Computes the relative luminance of a colour "#rrggbb", from 0 to 1 (WCAG 2.2)."""
     linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in _channels(colour)]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 

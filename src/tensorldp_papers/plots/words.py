@@ -22,12 +22,12 @@ from tensorldp_papers.run.method_plan import SYNTHETIC
 # numbers
 
 
-DELTA = f"{REPORT_DELTA:.0e}".replace("e-0", "e-")  # as it is written
+DELTA_TEXT = f"{REPORT_DELTA:.0e}".replace("e-0", "e-")  # as it is written
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def axis_number(value: float) -> str:
-    """A number on an axis: plain below 100,000, with commas, then a power of ten."""
+    """Writes a number on an axis: plain below 100,000, with commas, then a power of ten."""
     if value == 0 or 1e-3 <= abs(value) < 1e5:
         return f"{value:,.3g}" if abs(value) < 1000 else f"{value:,.0f}"
     power = math.floor(math.log10(abs(value)) + 1e-9)
@@ -37,19 +37,19 @@ def axis_number(value: float) -> str:
 
 
 def whole_number(value: float) -> str:
-    """Three digits, or all those of a large number before its point, with commas."""
+    """Writes three digits, or all those of a large number before its point, with commas."""
     if math.isinf(value):
         return "∞"
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def short_number(value: float) -> str:
-    """Three digits, thousands with a comma."""
+    """Writes three digits, thousands with a comma."""
     return whole_number(float(f"{value:.3g}"))
 
 
 def table_number(value: Any) -> str:
-    """A number to four digits, infinities as a sign, and a dash where there is none."""
+    """Writes a number to four digits, infinities as a sign, and a dash where there is none."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value is None or (isinstance(value, float) and math.isnan(value)):
@@ -60,17 +60,17 @@ def table_number(value: Any) -> str:
 
 
 def json_number(value: float, digits: int = 6) -> float | None:
-    """A number to a given count of digits for JSON, None where it is not finite."""
+    """Rounds a number to a given count of digits for JSON; None where it is not finite."""
     return float(f"{value:.{digits}g}") if math.isfinite(value) else None
 
 
 def percent(share: float, digits: int = 0) -> str:
-    """A share in percent."""
+    """Writes a share in percent."""
     return f"{100 * share:.{digits}f} %"
 
 
 def counted(number: int, what: str) -> str:
-    """A number with a noun or a verdict, in the singular where it is 1."""
+    """Writes a number with a noun or a verdict, in the singular where it is 1."""
     return f"{number:,} {what if number == 1 else PLURALS.get(what, f'{what}s')}"
 
 
@@ -78,7 +78,7 @@ def counted(number: int, what: str) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names in a sentence: "a", "a and b", "a, b and c"."""
+    """Writes names in a sentence: "a", "a and b", "a, b and c"."""
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1]))) if names else ""
 
 
@@ -86,15 +86,15 @@ PRINTED_AXIS = "printed ε, of one record (nats)"  # of epsilons as a source pri
 
 
 def true_axis(unit: str) -> str:
-    """The title of an axis of epsilons that one whole unit is guaranteed, at `REPORT_DELTA`."""
-    return f"guaranteed ε, of one whole {unit} (nats, δ = {DELTA})"
+    """Returns the title of an axis of epsilons that one whole unit is guaranteed, at `REPORT_DELTA`."""
+    return f"guaranteed ε, of one whole {unit} (nats, δ = {DELTA_TEXT})"
 
 
 STANDINGS = {NOT_AUDITED: "No audit has tried the guarantee of {}.", REFUTED: "An audit refutes the guarantee of {}."}
 
 
 def standing_words(rows: pd.DataFrame, standings: Iterable[str] = tuple(STANDINGS)) -> str:
-    """A sentence for each of these standings of guarantees that some mechanisms have, with their names."""
+    """Returns a sentence for each of these standings of guarantees that some mechanisms have, with their names."""
     if "standing" not in rows:
         return ""
     found = {standing: order(set(rows[rows["standing"] == standing]["mechanism"])) for standing in standings}
@@ -106,7 +106,7 @@ def standing_words(rows: pd.DataFrame, standings: Iterable[str] = tuple(STANDING
 
 
 def refuted_words(rows: pd.DataFrame) -> str:
-    """The sentence under a figure that names the mechanisms whose guarantee is refuted; empty where none is."""
+    """Returns the sentence under a figure that names the mechanisms whose guarantee is refuted; empty where none is."""
     return standing_words(rows, (REFUTED,))
 
 
@@ -116,7 +116,7 @@ KNOWN = {SYNTHETIC, *(entry.name for entry in ENTRIES)}
 
 
 def own_data(datasets: Iterable[str], source: str) -> list[str]:
-    """Those of the data sets that do not come with this package, sorted; none if the study has no known paper.
+    """Returns those of the data sets that do not come with this package, sorted; none if the study has no known paper.
 
     Args:
         datasets: those that a study has.
@@ -126,7 +126,7 @@ def own_data(datasets: Iterable[str], source: str) -> list[str]:
 
 
 def with_own_data(source: str, datasets: Iterable[str], paper: str) -> str:
-    """What a figure repeats of a paper, such as "Figure 1", with a note on which of its data are a user's own."""
+    """Returns what a figure repeats of a paper, such as "Figure 1", and notes which data are a user's own."""
     names = set(map(str, datasets))
     own = own_data(names, paper)
     if own and names == set(own):
@@ -135,7 +135,7 @@ def with_own_data(source: str, datasets: Iterable[str], paper: str) -> str:
 
 
 def origin(figure: str, stated: str, datasets: Iterable[str], source: str) -> str:
-    """A sentence on what a study draws from its source, and whether it has a user's own data.
+    """Returns a sentence on what a study draws from its source, and whether it has a user's own data.
 
     Args:
         figure: the source's figure; empty where no source has it.

@@ -15,7 +15,7 @@ from tensorldp_papers.public.means import mean_scores, public_metric
 from tensorldp_papers.public.projection import Projection, to_sphere
 
 DIMENSIONS = (4, 8, 16, 32, 64, 128, 256)
-DRAWS = 3
+DRAWS = 3  # of the noise, over which a promised accuracy is averaged
 
 Error = Callable[[int], float]  # the expected squared error of one release of a unit vector, by its dimension
 
@@ -31,7 +31,7 @@ class PublicTask:
     projection: Projection  # fitted on public features of the same kind
 
     def on_spheres(self, exponent: float, dimensions: Sequence[int]) -> list[_UnitRows]:
-        """The task at each dimension, its coordinates the first of the largest one's."""
+        """Returns the task at each dimension, its coordinates the first of the largest one's."""
         whole = self.projection.weighted(exponent).first(max(dimensions))
         x, test = whole.coordinates(self.x), whole.coordinates(self.x_test)
         return [_UnitRows(to_sphere(x[:, :d]), self.y, to_sphere(test[:, :d]), self.y_test) for d in dimensions]
@@ -48,7 +48,7 @@ class Plan:
 
 
 def mean_error(error: Error, dimension: int, records: int, classes: int, *, labels_private: bool) -> float:
-    """Variance of one coordinate of a class mean of releases, from the exact squared error of one.
+    """Computes the variance of one coordinate of a class mean of releases, from the exact squared error of one.
 
     With private labels one release holds `classes` blocks, all equally large, and every record is in the mean of each,
     divided by the class's share.
@@ -67,7 +67,7 @@ class _UnitRows:
     y_test: Tensor
 
     def promises(self, error: Error, records: int, *, ridge: float, labels_private: bool) -> float:
-        """Accuracy of class means as noisy as `records` private ones would leave them, over a few draws of the noise.
+        """Computes the accuracy of class means as noisy as `records` private ones would leave them, over a few draws.
 
         The noise is Gaussian with the randomizer's exact variance: a mean of thousands of releases is.
         """
@@ -95,7 +95,7 @@ def choose_dimension(
     ridges: Sequence[float] = (math.inf,),
     labels_private: bool = False,
 ) -> Plan:
-    """The dimension, exponent and ridge with the best accuracy on public tasks, the smaller dimension on a tie.
+    """Chooses the dimension, exponent and ridge with the best accuracy on public tasks, the smaller dimension on a tie.
 
     No argument holds a private record: of those, only their number is known.
 

@@ -70,7 +70,7 @@ CLASSES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 
 
 def columns_of(dataset: str) -> tuple[list[int], list[int]]:
-    """ImageNet's classes that a data set's classes are mapped to, and for each the data set's class."""
+    """Returns ImageNet's classes that a data set's classes are mapped to, and for each the data set's class."""
     from torchvision.models import MobileNet_V2_Weights
 
     names = MobileNet_V2_Weights.IMAGENET1K_V1.meta["categories"]
@@ -86,7 +86,7 @@ def columns_of(dataset: str) -> tuple[list[int], list[int]]:
 
 
 def mapped_labels(scores: Tensor, dataset: str) -> Tensor:
-    """A data set's classes (records,) for public images, from scores (records, 1000) of ImageNet's classes.
+    """Returns a data set's classes (records,) for public images, from scores (records, 1000) of ImageNet's classes.
 
     A class scores the log of the probability that its names get together, less the mean of that over these images.
     Taking the mean off assumes that the classes are equally frequent: one with few names would else hardly be chosen.

@@ -33,7 +33,7 @@ class SecondMoment:
 
 
 def second_moment(mechanism: Mechanism) -> SecondMoment:
-    """What is known of E[z z^T | x] of a release of unit length.
+    """Returns what is known of E[z z^T | x] of a release of unit length.
 
     For PrivUnit ||z|| = 1/m and <z, x> = t/m, so that a + b = E t^2 / m^2 and a + b d = 1 / m^2; E t^2 by quadrature
     over the cap and what is left of the sphere.
@@ -65,7 +65,7 @@ def second_moment(mechanism: Mechanism) -> SecondMoment:
 
 
 def debiased_moment(releases: Tensor, mechanism: Mechanism) -> tuple[Tensor, float]:
-    """The second moment of unit records from that of their releases, float64, and its noise in the operator norm."""
+    """Computes the second moment of unit records from that of releases, float64, and its noise in operator norm."""
     known, rows = second_moment(mechanism), releases.double()
     count, d = rows.shape
     moment = (rows.T @ rows / count - known.around * torch.eye(d, dtype=torch.float64)) / known.along
@@ -73,7 +73,7 @@ def debiased_moment(releases: Tensor, mechanism: Mechanism) -> tuple[Tensor, flo
 
 
 def ridged_inverse(matrix: Tensor, ridge: float) -> Tensor:
-    """(max(M, 0) + ridge I)^-1 of a symmetric (dimension, dimension) matrix M: eigenvalues below zero count as zero."""
+    """Computes (max(M, 0) + ridge I)^-1 of symmetric M, (dimension, dimension): eigenvalues below 0 count as 0."""
     values, vectors = torch.linalg.eigh(matrix)
     inverse: Tensor = vectors @ torch.diag(1.0 / (values.clamp_min(0.0) + ridge)) @ vectors.T
     return inverse
@@ -82,7 +82,7 @@ def ridged_inverse(matrix: Tensor, ridge: float) -> Tensor:
 def least_squares(
     releases: Tensor, labels: Tensor, classes: int, mechanism: Mechanism, *, ridge: float = 1.0
 ) -> LinearScores:
-    """Ridge regression of the classes' indicators on records, from class sums and the debiased second moment.
+    """Fits ridge regression of the classes' indicators on records, from class sums and the debiased second moment.
 
     The ridge is `ridge` times the deviation of the debiased moment's noise in the operator norm, so that it fades as
     records come in; eigenvalues below zero, which only noise makes, count as zero.
@@ -98,7 +98,7 @@ def least_squares(
 def discriminant_from_releases(
     releases: Tensor, labels: Tensor, classes: int, mechanism: Mechanism, *, ridge: float = 1.0
 ) -> LinearScores:
-    """Linear discriminant analysis: class means of releases in the metric of their debiased covariance within classes.
+    """Fits linear discriminant analysis: class means of releases in the metric of their debiased scatter in classes.
 
     Within is the debiased second moment less the spread of the class means, whose known noise is taken out. Assumes
     that all classes have one covariance. The ridge is `ridge` times the moment's noise in the operator norm, so that
@@ -113,7 +113,7 @@ def discriminant_from_releases(
 
 
 def logistic(features: Tensor, labels: Tensor, classes: int, *, strength: float = 0.1) -> LinearScores:
-    """Multinomial logistic regression on standardised features with an l2 penalty: a control, with no guarantee.
+    """Fits multinomial logistic regression on standardised features with an l2 penalty: a control, with no guarantee.
 
     `strength` is the inverse of the penalty; each class has at least one of the records.
     """

@@ -17,9 +17,9 @@ from tensorldp.randomness import generator
 
 FONTS = ("DejaVuSans", "DejaVuSerif-Italic", "DejaVuSerif", "STIXGeneral", "STIXGeneralItalic", "DejaVuSans-Oblique")
 CATEGORIES = ("Lu", "Ll", "Lo", "Lm")  # Unicode's letters: digits and number forms have the categories Nd, Nl and No
-SIDE, INK = 56, 40  # of a rendered letter, and the longer side of its ink
-SIZE = 28  # of a deformed letter
-LEAST = 10  # pixels: smaller signs are accents
+RENDERED_SIDE, INK = 56, 40  # of a rendered letter, and the longer side of its ink
+LETTER_SIDE = 28  # of a deformed letter
+LEAST_PIXELS = 10  # pixels: smaller signs are accents
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Letters:
 
 
 def _render(characters: list[str], names: tuple[str, ...] = FONTS) -> tuple[list[NDArray[np.uint8]], list[int]]:
-    """Centred 56 x 56 images of characters in the fonts that have them, and the position of each in the list."""
+    """Draws centred 56 x 56 images of characters in the fonts that have them, and the position of each in the list."""
     import matplotlib
     from matplotlib.ft2font import FT2Font
     from PIL import Image, ImageDraw, ImageFont
@@ -48,14 +48,14 @@ def _render(characters: list[str], names: tuple[str, ...] = FONTS) -> tuple[list
             canvas = Image.new("L", (3 * INK, 3 * INK))
             ImageDraw.Draw(canvas).text((INK, INK // 2), character, font=font, fill=255)
             box = canvas.getbbox()
-            if box is None or max(box[2] - box[0], box[3] - box[1]) < LEAST:
+            if box is None or max(box[2] - box[0], box[3] - box[1]) < LEAST_PIXELS:
                 continue
             figure = canvas.crop(box)
             scale = INK / max(figure.size)
             size = (max(1, round(figure.size[0] * scale)), max(1, round(figure.size[1] * scale)))
             figure = figure.resize(size, Image.Resampling.BILINEAR)
-            left, top = (SIDE - size[0]) // 2, (SIDE - size[1]) // 2
-            image = np.zeros((SIDE, SIDE), dtype=np.uint8)
+            left, top = (RENDERED_SIDE - size[0]) // 2, (RENDERED_SIDE - size[1]) // 2
+            image = np.zeros((RENDERED_SIDE, RENDERED_SIDE), dtype=np.uint8)
             image[top : top + size[1], left : left + size[0]] = np.asarray(figure)
             images.append(image)
             positions.append(position)
@@ -64,7 +64,7 @@ def _render(characters: list[str], names: tuple[str, ...] = FONTS) -> tuple[list
 
 @cache
 def rendered() -> Letters:
-    """Every letter of DejaVu Sans that has no decomposition, in all fonts that contain it, centred: 56 x 56 pixels."""
+    """Draws every letter of DejaVu Sans without a decomposition, in all fonts that have it, centred: 56 x 56 pixels."""
     import matplotlib
     from matplotlib.ft2font import FT2Font
 
@@ -78,7 +78,7 @@ def rendered() -> Letters:
 
 
 def named(characters: str, copies: int = 40, names: tuple[str, ...] = FONTS) -> Letters:
-    """Deformed images of given characters, such as the digits for a control; y is the position in the text."""
+    """Draws deformed images of given characters, such as the digits for a control; y is the position in the text."""
     images, positions = _render(list(characters), names)
     x = torch.from_numpy(np.stack(images)).float() / 255.0
     y = torch.tensor(positions).repeat(copies)
@@ -87,7 +87,7 @@ def named(characters: str, copies: int = 40, names: tuple[str, ...] = FONTS) -> 
 
 
 def deform(images: Tensor, source: torch.Generator) -> Tensor:
-    """One copy of each image as another hand might draw it: (images, 28, 28).
+    """Draws one copy of each image as another hand might draw it: (images, 28, 28).
 
     Drawn anew for each: a rotation by up to 15 degrees, a shear by up to 0.4, scalings by up to e^0.2, an elastic
     displacement with deviation 0.08 of half a side at 4 x 4 nodes, a blur and a threshold that set the stroke's width.
@@ -104,14 +104,14 @@ def deform(images: Tensor, source: torch.Generator) -> Tensor:
         ),
         1,
     )
-    grid = nn.functional.affine_grid(theta, [count, 1, SIZE, SIZE], align_corners=False)
+    grid = nn.functional.affine_grid(theta, [count, 1, LETTER_SIDE, LETTER_SIDE], align_corners=False)
     nodes = 0.08 * torch.randn(count, 2, 4, 4, generator=source)
-    elastic = nn.functional.interpolate(nodes, (SIZE, SIZE), mode="bicubic", align_corners=True)
+    elastic = nn.functional.interpolate(nodes, (LETTER_SIDE, LETTER_SIDE), mode="bicubic", align_corners=True)
     drawn = nn.functional.grid_sample(
         images.unsqueeze(1), grid + elastic.permute(0, 2, 3, 1), align_corners=False
     ).squeeze(1)
     deviation = 0.3 + 1.3 * torch.rand(count, 1, 1, generator=source)
-    distance = torch.arange(SIZE).float()[:, None] - torch.arange(SIZE).float()
+    distance = torch.arange(LETTER_SIDE).float()[:, None] - torch.arange(LETTER_SIDE).float()
     blur = torch.exp(-(distance / deviation).square() / 2.0)
     blur = blur / blur.sum(dim=2, keepdim=True)
     drawn = blur @ drawn @ blur.transpose(1, 2)
@@ -121,7 +121,7 @@ def deform(images: Tensor, source: torch.Generator) -> Tensor:
 
 
 def deformed(which: Tensor, copies: int, purpose: str) -> Letters:
-    """`copies` deformed images of each rendering of the letters `which` (their numbers), seeded by `purpose`."""
+    """Draws `copies` deformed images of each rendering of the letters `which` (their numbers), seeded by `purpose`."""
     letters, source = rendered(), generator("letters", purpose)
     chosen = torch.isin(letters.y, which).nonzero().squeeze(1).repeat(copies)
     parts = [deform(letters.x[part], source) for part in chosen.split(1000)]
@@ -129,7 +129,7 @@ def deformed(which: Tensor, copies: int, purpose: str) -> Letters:
 
 
 def fitting_and_tasks(fit_images: int = 12_000, tasks: int = 4, per_letter: int = 100) -> tuple[Letters, Letters]:
-    """Letters to fit a representation on, and other letters, ten to a task, to choose its dimension on.
+    """Returns letters to fit a representation on, and other letters, ten to a task, to choose its dimension on.
 
     Args:
         fit_images: about how many images to fit on.
@@ -171,7 +171,7 @@ class Digits:
 
 
 def public_digits(*, handwriting: bool, font_copies: int = 160, hand_copies: int = 6) -> Digits:
-    """Deformed digits of two sources: several copies of each digit in each font, or of each handwritten one.
+    """Draws deformed digits of two sources: several copies of each digit in each font, or of each handwritten one.
 
     With `handwriting` fonts are one source and scikit-learn's 1,797 digits the other; without, where those are the
     private records, DejaVu's fonts are one and STIX's the other.
@@ -185,12 +185,14 @@ def public_digits(*, handwriting: bool, font_copies: int = 160, hand_copies: int
 
 
 def _handwritten(copies: int) -> Letters:
-    """Deformed copies of scikit-learn's digits, enlarged from 8 x 8 pixels to the size of a rendered letter."""
+    """Draws deformed copies of scikit-learn's digits, enlarged from 8 x 8 pixels to the size of a rendered letter."""
     from sklearn.datasets import load_digits
 
     digits = load_digits()
     small = torch.from_numpy(digits.images).float().unsqueeze(1) / 16.0
-    large = nn.functional.interpolate(small, (SIDE, SIDE), mode="bicubic", align_corners=False).clamp(0.0, 1.0)
+    large = nn.functional.interpolate(small, (RENDERED_SIDE, RENDERED_SIDE), mode="bicubic", align_corners=False).clamp(
+        0.0, 1.0
+    )
     stream = generator("digits", "handwriting")
     x = torch.cat([deform(large.squeeze(1), stream) for _ in range(copies)])
     return Letters(x, torch.from_numpy(digits.target).long().repeat(copies))

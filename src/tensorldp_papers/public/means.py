@@ -24,26 +24,26 @@ class LinearScores:
     bias: Tensor  # (classes,)
 
     def __call__(self, x: Tensor) -> Tensor:
-        """Scores (records, classes) of rows (records, dimension)."""
+        """Computes scores (records, classes) of rows (records, dimension)."""
         if x.dim() != 2 or x.shape[1] != self.weight.shape[1]:
             raise InputError(f"the classifier takes rows of {self.weight.shape[1]} numbers, got {tuple(x.shape)}")
         return x @ self.weight.T + self.bias
 
     def predict(self, x: Tensor) -> Tensor:
-        """The class with the largest score, (records,)."""
+        """Returns the class with the largest score, (records,)."""
         return self(x).argmax(dim=1)
 
     def accuracy(self, x: Tensor, y: Tensor) -> float:
-        """The share of rows whose class is predicted."""
+        """Computes the share of rows whose class is predicted."""
         return float((self.predict(x) == y).double().mean())
 
     def on_average(self) -> LinearScores:
-        """The same scores less their mean over the classes: the same predictions."""
+        """Returns the same scores less their mean over the classes: the same predictions."""
         return LinearScores(self.weight - self.weight.mean(dim=0), self.bias - self.bias.mean())
 
 
 def check_releases(releases: Tensor, labels: Tensor, classes: int) -> None:
-    """Finite float rows (records, dimension) with a class index each."""
+    """Checks that releases are finite float rows (records, dimension) with a class index each."""
     if releases.dim() != 2 or not releases.is_floating_point() or not len(releases):
         raise InputError(
             f"releases must be float rows (records, dimension), got {releases.dtype} {tuple(releases.shape)}"
@@ -57,7 +57,7 @@ def check_releases(releases: Tensor, labels: Tensor, classes: int) -> None:
 
 
 def class_moments(releases: Tensor, labels: Tensor, classes: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Counts (classes,), mean releases (classes, dimension) and the squared error of each mean (classes,), float64.
+    """Computes counts (classes,), mean releases (classes, dimension) and each mean's squared error (classes,), float64.
 
     The squared error is the sum of the sample variances of the releases over the count. A class with fewer than two
     releases has the mean of all and no error.
@@ -85,7 +85,7 @@ class Metric:
 
 
 def public_metric(rows: Tensor, ridge: float) -> Metric | None:
-    """The metric of public records, projected as the releases are; None for an infinite ridge, the plain distance."""
+    """Computes the metric of public records, projected as releases; None for an infinite ridge, the plain distance."""
     if math.isinf(ridge):
         return None
     centre = rows.double().mean(dim=0)
@@ -96,7 +96,7 @@ def public_metric(rows: Tensor, ridge: float) -> Metric | None:
 
 
 def mean_scores(means: Tensor, error: Tensor, metric: Metric | None = None) -> LinearScores:
-    """Scores <x, m_c> - (||m_c||^2 - v_c) / 2 in the metric, up to what all classes share.
+    """Returns scores <x, m_c> - (||m_c||^2 - v_c) / 2 in the metric, up to what all classes share.
 
     Without subtracting v_c, the noise in a squared length, a class with few records would seem far from everything.
     The means, (classes, dimension) float64, have independent noise of equal variance in all directions, whose squared
@@ -111,7 +111,7 @@ def mean_scores(means: Tensor, error: Tensor, metric: Metric | None = None) -> L
 
 
 def nearest_mean(releases: Tensor, labels: Tensor, classes: int, metric: Metric | None = None) -> LinearScores:
-    """The class whose mean release is nearest, with unbiased squared lengths.
+    """Fits the rule of the class whose mean release is nearest, with unbiased squared lengths.
 
     Args:
         releases: (records, dimension).
@@ -127,7 +127,7 @@ def nearest_mean(releases: Tensor, labels: Tensor, classes: int, metric: Metric 
 
 
 def block_moments(releases: Tensor, classes: int) -> tuple[Tensor, Tensor]:
-    """Class means (classes, dimension) and the squared error of each (classes,) from releases of `label_blocks`.
+    """Computes class means (classes, dimension) and their squared errors (classes,) from releases of `label_blocks`.
 
     The mean release, (classes x dimension), holds p_c m_c in block c. Assumes that all classes are equally likely,
     p_c = 1 / classes.
@@ -146,13 +146,13 @@ def block_moments(releases: Tensor, classes: int) -> tuple[Tensor, Tensor]:
 
 
 def nearest_block_mean(releases: Tensor, classes: int, metric: Metric | None = None) -> LinearScores:
-    """As `nearest_mean` from releases of `label_blocks`, whose owners keep their labels to themselves too."""
+    """Fits as `nearest_mean` from releases of `label_blocks`, whose owners keep their labels to themselves too."""
     means, error = block_moments(releases, classes)
     return mean_scores(means, error, metric)
 
 
 def label_blocks(features: Tensor, labels: Tensor, classes: int) -> Tensor:
-    """Label and features as one vector: the features in the block of the label, zeros elsewhere, of the same norm.
+    """Returns label and features as one vector: the features in the label's block, zeros elsewhere, of the same norm.
 
     One release of it, (records, classes x dimension), covers the whole record, its label too.
     """

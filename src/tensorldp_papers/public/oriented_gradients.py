@@ -15,7 +15,7 @@ FLOOR = 1e-3  # variance of a figure of one pixel
 
 
 def check_images(images: Tensor) -> None:
-    """Grey images in [0, 1], (images, height, width)."""
+    """Checks that images are grey and in [0, 1], (images, height, width)."""
     if images.dim() != 3 or not images.is_floating_point():
         raise InputError(
             f"grey images must be a float tensor (images, height, width), got {images.dtype} {tuple(images.shape)}"
@@ -25,7 +25,7 @@ def check_images(images: Tensor) -> None:
 
 
 def align(images: Tensor, *, size: int = 28, spread: float = 5.5) -> Tensor:
-    """Each image about its centre of mass, with upright second moments of a standard size: (images, size, size).
+    """Turns each image about its centre of mass to upright second moments of a standard size: (images, size, size).
 
     The map is affine: a shear that removes the correlation of rows and columns, then a scaling that takes the larger
     standard deviation of the ink to `spread` pixels and the smaller one half of the way there. It is a function of a
@@ -62,21 +62,21 @@ def align(images: Tensor, *, size: int = 28, spread: float = 5.5) -> Tensor:
 
 
 SCALES = (0.7, 1.6)  # standard deviations of the blur before the gradient, in pixels
-ORIENTATIONS = 8
-GRID = 7
+ORIENTATIONS = 8  # of a gradient, over the whole circle
+GRID = 7  # cells of a side
 POOLING = 0.62  # standard deviation of a cell's window, in cells
 FEATURES = len(SCALES) * ORIENTATIONS * GRID * GRID
 BLOCK = 500  # images at a time: their energies fit a cache
 
 
 def _window(rows: int, at: Tensor, deviation: float) -> Tensor:
-    """Gaussian weights (len(at), rows) about the positions `at`, each row with sum 1."""
+    """Computes Gaussian weights (len(at), rows) about the positions `at`, each row with sum 1."""
     weights = torch.exp(-((torch.arange(rows) - at[:, None]) / deviation).square() / 2.0)
     return weights / weights.sum(dim=1, keepdim=True)
 
 
 def oriented_energies(images: Tensor) -> Tensor:
-    """Square roots of gradient energies by orientation, scale and place, as unit rows (images, 784).
+    """Computes square roots of gradient energies by orientation, scale and place, as unit rows (images, 784).
 
     An image is blurred at two scales; its gradient's length goes to the two nearest of 8 directions, in linear shares;
     each direction is averaged with Gaussian windows on a grid of 7 x 7 places; the square root of all is divided by

@@ -10,11 +10,11 @@ from torch import Tensor
 from tensorldp.errors import InputError, check_positive, check_real, check_whole
 from tensorldp.mechanisms import Ball
 
-WIDEST = 256  # directions that a fit keeps
+MOST_DIRECTIONS = 256  # directions that a fit keeps
 
 
 def check_features(features: Tensor, what: str = "features") -> None:
-    """Finite float rows (records, columns)."""
+    """Checks that features are finite float rows (records, columns)."""
     if features.dim() != 2 or not features.is_floating_point() or not len(features):
         raise InputError(f"{what} must be float rows (records, columns), got {features.dtype} {tuple(features.shape)}")
     # a sum is finite only if all terms are, and is cheaper to check; one that overflows proves nothing
@@ -23,7 +23,7 @@ def check_features(features: Tensor, what: str = "features") -> None:
 
 
 def to_sphere(rows: Tensor) -> Tensor:
-    """Each row over its length; a row of zeros becomes the first direction."""
+    """Divides each row by its length; a row of zeros becomes the first direction."""
     norm = torch.linalg.vector_norm(rows, dim=1, keepdim=True)
     first = torch.zeros_like(rows[:1])
     first[0, 0] = 1.0
@@ -46,38 +46,38 @@ class Projection:
 
     @property
     def dimension(self) -> int:
-        """The number of coordinates of a projected record."""
+        """Returns the number of coordinates of a projected record."""
         return self.directions.shape[1]
 
     @property
     def ball(self) -> Ball:
-        """Where projected records live; they lie on its sphere, so that mechanisms need no lifting."""
+        """Returns where projected records live; they lie on its sphere, so that mechanisms need no lifting."""
         return Ball(1.0, (self.dimension,))
 
     def first(self, dimension: int) -> Projection:
-        """The map to the first so many directions."""
+        """Returns the map to the first so many directions."""
         dimension = check_whole("dimension", dimension, low=2, high=self.dimension)
         return replace(self, directions=self.directions[:, :dimension], scales=self.scales[:dimension])
 
     def weighted(self, exponent: float) -> Projection:
-        """Each direction divided by its scale to the power of `exponent`: 1 whitens, 0 changes nothing."""
+        """Divides each direction by its scale to the power of `exponent`: 1 whitens, 0 changes nothing."""
         factor = self.scales.clamp_min(1e-12) ** -check_real("exponent", exponent, low=0.0, high=1.0)
         return replace(self, directions=self.directions * factor, scales=self.scales * factor)
 
     def coordinates(self, features: Tensor) -> Tensor:
-        """The projection without scaling to unit length, (records, dimension)."""
+        """Computes the projection without scaling to unit length, (records, dimension)."""
         check_features(features)
         if features.shape[1] != len(self.centre):
             raise InputError(f"the projection takes {len(self.centre)} columns, got {features.shape[1]}")
         return (features - self.centre) @ self.directions
 
     def __call__(self, features: Tensor) -> Tensor:
-        """Unit rows (records, dimension); a record at the centre goes to the first direction."""
+        """Computes unit rows (records, dimension); a record at the centre goes to the first direction."""
         return to_sphere(self.coordinates(features))
 
 
-def principal(features: Tensor, dimension: int = WIDEST) -> Projection:
-    """The directions, at most `dimension`, along which public features, labelled or not, spread most."""
+def principal(features: Tensor, dimension: int = MOST_DIRECTIONS) -> Projection:
+    """Finds the directions, at most `dimension`, along which public features, labelled or not, spread most."""
     check_features(features, "public features")
     if len(features) < 2:
         raise InputError("principal directions need at least two public records")
@@ -89,8 +89,10 @@ def principal(features: Tensor, dimension: int = WIDEST) -> Projection:
     return Projection(centre, vectors.to(features.dtype), values.clamp_min(0.0).sqrt().to(features.dtype))
 
 
-def discriminant(features: Tensor, labels: Tensor, dimension: int = WIDEST, *, ridge: float = 0.3) -> Projection:
-    """The directions along which the classes of public features differ most, relative to their spread within.
+def discriminant(
+    features: Tensor, labels: Tensor, dimension: int = MOST_DIRECTIONS, *, ridge: float = 0.3
+) -> Projection:
+    """Finds the directions along which the classes of public features differ most, relative to their spread within.
 
     Solves S_b v = lambda (S_w + ridge t I) v, t the mean variance within classes: Fisher's discriminants with a ridge.
     The classes need not be those of the private task.

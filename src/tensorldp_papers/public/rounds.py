@@ -15,11 +15,11 @@ from tensorldp_papers.public.means import LinearScores
 from tensorldp_papers.public.projection import to_sphere
 
 EPOCHS = 10  # of a client, each one step on all its records
-LEARNING_RATE = 1.0
+LEARNING_RATE = 1.0  # of a client's steps on the mean gradient of its records
 
 
 def upload_size(dimension: int, classes: int) -> int:
-    """The number of weights of a softmax regression, which is what a client uploads."""
+    """Returns the number of weights of a softmax regression, which is what a client uploads."""
     return (dimension + 1) * classes
 
 
@@ -33,7 +33,7 @@ def average_directions(
     *,
     rounds: int = 1,
 ) -> LinearScores:
-    """The model after all clients' uploads of every round, each released by the mechanism.
+    """Trains the model on all clients' uploads of every round, each released by the mechanism.
 
     A round adds the mean release to the weights. Assumes that releases are unbiased and records of about unit length.
     Record i belongs to client i mod `clients`; the mechanism is on the unit ball of `upload_size` numbers.

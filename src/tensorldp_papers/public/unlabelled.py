@@ -24,7 +24,7 @@ from tensorldp_papers.public.means import LinearScores, class_moments, mean_scor
 
 
 def clusters(rows: Tensor, count: int, source: torch.Generator) -> LinearScores:
-    """The nearest of the centres that k-means finds in public rows, the best of ten starts."""
+    """Fits the nearest of the centres that k-means finds in public rows, the best of ten starts."""
     from sklearn.cluster import KMeans
 
     if len(rows) < count:
@@ -36,7 +36,7 @@ def clusters(rows: Tensor, count: int, source: torch.Generator) -> LinearScores:
 
 
 def best_names(scores: LinearScores, rows: Tensor, labels: Tensor) -> LinearScores:
-    """As many clusters as classes in the order, one to one, that gives the most of these rows their label."""
+    """Takes as many clusters as classes, in the one-to-one order that gives the most of these rows their label."""
     from scipy.optimize import linear_sum_assignment
 
     count = len(scores.bias)
@@ -48,7 +48,7 @@ def best_names(scores: LinearScores, rows: Tensor, labels: Tensor) -> LinearScor
 
 
 def linear_discriminant(features: Tensor, labels: Tensor, classes: int, *, ridge: float = 0.3) -> LinearScores:
-    """Linear discriminant analysis with one covariance, ridged by `ridge` of its mean variance, and equal priors."""
+    """Fits linear discriminant analysis with one covariance, ridged by `ridge` of its mean variance, equal priors."""
     rows, chosen = features.double(), nn.functional.one_hot(labels, classes).double()
     counts = chosen.sum(dim=0)
     means = (chosen.T @ rows) / counts.clamp_min(1.0)[:, None]
@@ -78,13 +78,13 @@ def _after(project: Scorer, scores: Scorer) -> Scorer:
 
 
 def together(first: Scorer, second: Scorer, records: Tensor) -> Scorer:
-    """The sum of two classifiers' scores, each over its own deviation on public records."""
+    """Returns the sum of two classifiers' scores, each over its own deviation on public records."""
     scales = _deviation(first(records)), _deviation(second(records))
     return lambda x: first(x) / scales[0] + second(x) / scales[1]
 
 
 def self_train(private: Scorer, records: Tensor, project: Scorer, classes: int) -> Scorer:
-    """Label public records with the classifier from releases, fit a discriminant to those labels, repeat with both.
+    """Labels public records with the classifier from releases, fits a discriminant to those labels, repeats with both.
 
     The labels' errors average out in the discriminant, which also uses more directions than the releases have.
     `private` and `project`, whose coordinates the discriminant takes, are functions of public `records`; the result is
@@ -98,7 +98,7 @@ def self_train(private: Scorer, records: Tensor, project: Scorer, classes: int) 
 
 
 def taught(labels: Tensor, records: Tensor, project: Scorer, classes: int) -> Scorer:
-    """A discriminant of public records whose labels are often wrong, fitted again to the labels that it gives them."""
+    """Fits a discriminant to public records whose labels are often wrong, then again to the labels that it gives."""
     features = project(records)
     public = linear_discriminant(features, labels, classes)
     for _ in range(LABELLINGS):
@@ -110,7 +110,7 @@ HIDDEN, EPOCHS, BATCH = 256, 15, 128
 
 
 def network(features: Tensor, labels: Tensor, classes: int, source: torch.Generator) -> Scorer:
-    """One hidden layer on standardised features, with dropout, smoothed labels and a rate that rises and falls."""
+    """Trains one hidden layer on standardised features: dropout, smoothed labels, a rate that rises and falls."""
     centre, scale = features.mean(dim=0), features.std(dim=0).clamp_min(1e-3)
     rows, columns = (features - centre) / scale, features.shape[1]
     net = nn.Sequential(
@@ -139,7 +139,7 @@ def network(features: Tensor, labels: Tensor, classes: int, source: torch.Genera
 def candidates(
     features: Tensor, labels: Tensor, classes: int, project: Scorer, source: torch.Generator
 ) -> dict[str, Scorer]:
-    """By name: the nearest class mean and a linear discriminant of projected features, a network on all, and a sum.
+    """Fits by name: nearest class mean and linear discriminant of projected features, a network on all, and a sum.
 
     The sum is that of the discriminant's and the network's scores, each over its deviation on these features.
     """
@@ -157,14 +157,14 @@ def candidates(
 
 
 def accuracy(scores: Scorer, features: Tensor, labels: Tensor) -> float:
-    """The share of records whose class has the largest score."""
+    """Computes the share of records whose class has the largest score."""
     return float((scores(features).argmax(dim=1) == labels).double().mean())
 
 
 def best_across_sources(
     features: Tensor, labels: Tensor, sources: Tensor, classes: int, project: Scorer, stream: torch.Generator
 ) -> tuple[Scorer, dict[str, float]]:
-    """The candidate with the largest mean accuracy on a source while fitted on the others, fitted on all sources.
+    """Picks the candidate with the largest mean accuracy on a source while fitted on the others, fitted on all sources.
 
     `sources` says where each public record comes from. The mean accuracy of each candidate comes along, by name.
     """

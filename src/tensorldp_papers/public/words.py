@@ -19,7 +19,7 @@ from tensorldp.errors import InputError
 
 PADDING = 0  # the index for no word, or for one without an index
 LEAST_TEXTS = 20  # public texts that a kept word occurs in
-DIRECTIONS = 256
+DIRECTIONS = 256  # that are kept of those in which public texts spread
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class WordSpace:
     directions: NDArray[np.float64]  # (columns, dimension)
 
     def weighted(self, tokens: Tensor) -> Any:
-        """The sparse rows of unit length, (texts, columns); a text without a kept word is a row of zeros."""
+        """Returns the sparse rows of unit length, (texts, columns); a text without a kept word is a row of zeros."""
         from scipy.sparse import diags_array
         from sklearn.preprocessing import normalize
 
@@ -44,7 +44,7 @@ class WordSpace:
 
 
 def _counts(tokens: Tensor, columns: NDArray[np.int64]) -> Any:
-    """How often each kept word occurs in each text, sparse (texts, columns); indices beyond `columns` are not kept."""
+    """Counts each kept word in each text, sparse (texts, columns); indices beyond `columns` are not kept."""
     from scipy.sparse import csr_array
 
     index = tokens.numpy()
@@ -57,7 +57,7 @@ def _counts(tokens: Tensor, columns: NDArray[np.int64]) -> Any:
 
 
 def text_shares(tokens: Tensor) -> NDArray[np.float64]:
-    """The share of the texts in which each word index occurs; 0 for padding."""
+    """Computes the share of the texts in which each word index occurs; 0 for padding."""
     if tokens.dim() != 2 or tokens.is_floating_point() or (tokens.numel() and int(tokens.min()) < PADDING):
         raise InputError(f"texts must be word indices (texts, length) from 0, got {tokens.dtype} {tuple(tokens.shape)}")
     seen = np.zeros(int(tokens.max()) + 1)
@@ -68,7 +68,7 @@ def text_shares(tokens: Tensor) -> NDArray[np.float64]:
 
 
 def fit_words(public: Tensor, dimension: int = DIRECTIONS, *, least: int = LEAST_TEXTS) -> WordSpace:
-    """The kept words, their weights and the directions in which public texts spread most.
+    """Fits the kept words, their weights and the directions in which public texts spread most.
 
     Args:
         public: word indices of public texts (texts, length), 0 for padding.
@@ -92,7 +92,7 @@ def fit_words(public: Tensor, dimension: int = DIRECTIONS, *, least: int = LEAST
 
 
 def half_tasks(public: Tensor, space: WordSpace, tasks: int = 10) -> tuple[Tensor, Tensor]:
-    """Public tasks that need no label: from every other word of a text, on which side of a direction are the others?
+    """Makes public tasks without labels: from every other word of a text, on which side of a direction are the others?
 
     What words of a text share, such as its topic, tells; the k-th task is about the k-th direction of the space, and
     the median of its coordinate divides the texts in two equal classes. Gives coordinates (texts, dimension) of the

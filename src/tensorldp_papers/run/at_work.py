@@ -16,13 +16,13 @@ SNAKEMAKE = Path(".snakemake")
 
 
 def hold() -> IO[str] | None:
-    """What to keep as long as the run lives; None if the file system has no such locks."""
+    """Returns what to keep as long as the run lives; None if the file system has no such locks."""
     SNAKEMAKE.mkdir(exist_ok=True)
     return _locked(SNAKEMAKE, fcntl.LOCK_SH)
 
 
 def unlock(folder: Path = Path(), options: Sequence[str] = ()) -> None:
-    """Let Snakemake take its lock away if no process is there that locked the folder.
+    """Lets Snakemake take its lock away if no process is there that locked the folder.
 
     Args:
         folder: of the run.

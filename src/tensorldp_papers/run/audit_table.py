@@ -17,7 +17,7 @@ from tensorldp.pages import plain
 from tensorldp_papers.run.cell import check_name
 from tensorldp_papers.run.table import read_table
 
-COLUMNS = [
+AUDIT_COLUMNS = [
     "study",
     "dataset",
     "variant",
@@ -39,7 +39,7 @@ COLUMNS = [
 
 
 def audit_accuracy(metrics: dict[str, Any]) -> list[dict[str, Any]]:
-    """Black-box audits: accuracy on released test records certifies epsilon, one row per seed.
+    """Audits black boxes: accuracy on released test records certifies epsilon, one row per seed.
 
     It is the epsilon at which no classifier exceeds the accuracy for these shares of the classes.
     """
@@ -68,7 +68,7 @@ def audit_accuracy(metrics: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def audits_table(cells: Sequence[tuple[dict[str, Any], dict[str, Any], list[dict[str, Any]]]]) -> pd.DataFrame:
-    """One row per audit, beside the guarantee that it may falsify.
+    """Tabulates the audits, one row each, beside the guarantee that it may falsify.
 
     Args:
         cells: for each cell its scores, its guarantee and its audits, none without a mechanism to audit.
@@ -92,13 +92,13 @@ def audits_table(cells: Sequence[tuple[dict[str, Any], dict[str, Any], list[dict
                 }
             )
     keys = ["study", "dataset", "variant", "mechanism", "epsilon", "kind", "event"]
-    return pd.DataFrame(rows, columns=COLUMNS).sort_values(keys, ignore_index=True)
+    return pd.DataFrame(rows, columns=AUDIT_COLUMNS).sort_values(keys, ignore_index=True)
 
 
 AUDITED, NOT_AUDITED, REFUTED, NOTHING = "audited", "not audited", "refuted", "nothing guaranteed"
-KEY = ["study", "dataset", "variant", "mechanism", "epsilon"]
-STANDING_COLUMNS = [*KEY, "standing", "reason"]
-FILE = "standing.csv"
+STANDING_KEY = ["study", "dataset", "variant", "mechanism", "epsilon"]
+STANDING_COLUMNS = [*STANDING_KEY, "standing", "reason"]
+STANDING_FILE = "standing.csv"
 Cells = Sequence[tuple[dict[str, Any], dict[str, Any], Sequence[dict[str, Any]]]]
 NOTHING_LOST = (
     "Claims and the report rest on guarantees, so they were stopped. Nothing that was computed is lost: the metrics, "
@@ -107,7 +107,7 @@ NOTHING_LOST = (
 
 
 def standing_table(cells: Cells, checks: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
-    """One row a cell: whether an audit or a check has tried its guarantee, and what refutes it if one did.
+    """Tabulates by cell whether an audit or a check has tried its guarantee, and what refutes it if one did.
 
     Args:
         cells: for each cell its scores, its guarantee and its audits, none without a mechanism.
@@ -118,9 +118,9 @@ def standing_table(cells: Cells, checks: Mapping[str, Mapping[str, Any]]) -> pd.
         cell = metrics["cell"]
         check = checks.get(check_name(cell["mechanism"], cell.get("options") or {}), {})
         standing, reason = _standing(metrics, guarantee, audits, check)
-        rows.append({**{key: cell[key] for key in KEY}, "standing": standing, "reason": reason})
+        rows.append({**{key: cell[key] for key in STANDING_KEY}, "standing": standing, "reason": reason})
     table = pd.DataFrame(rows, columns=STANDING_COLUMNS)
-    return table.assign(epsilon=table["epsilon"].astype(float)).sort_values(KEY, ignore_index=True)
+    return table.assign(epsilon=table["epsilon"].astype(float)).sort_values(STANDING_KEY, ignore_index=True)
 
 
 def _standing(
@@ -143,12 +143,12 @@ def _standing(
 
 
 def refutations(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows whose guarantee is refuted."""
+    """Returns the rows whose guarantee is refuted."""
     return table[table["standing"] == REFUTED]
 
 
 def stop_if_refuted(standing: Path, page: Path) -> None:
-    """End what rests on guarantees if one is refuted; a page that says so replaces the report.
+    """Ends what rests on guarantees if one is refuted; a page that says so replaces the report.
 
     Args:
         standing: the table of `standing_table`, as CSV.
@@ -163,7 +163,7 @@ def stop_if_refuted(standing: Path, page: Path) -> None:
         f"the guarantee of {names} is refuted in {count}, first {first['study']} at epsilon {first['epsilon']:g}: "
         f"{first['reason']}; correct the mechanism's curve, or take it out of config.yaml"
     )
-    rows = [(" / ".join(str(row[key]) for key in KEY), row["reason"]) for row in found.to_dict("records")]
+    rows = [(" / ".join(str(row[key]) for key in STANDING_KEY), row["reason"]) for row in found.to_dict("records")]
     alert, heads = f"{sentence[0].upper()}{sentence[1:]}.", ("cell", "what refutes it")
     write_text(page, plain("There is no report of this run", NOTHING_LOST, alert=alert, heads=heads, rows=rows))
     raise InputError(f"{sentence}; {page} says so, and all that was computed is kept")

@@ -19,12 +19,12 @@ from tensorldp_papers.run.environment import device
 
 
 def parser(description: str) -> argparse.ArgumentParser:
-    """An argument parser that shows defaults."""
+    """Builds an argument parser that shows defaults."""
     return Parser(description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
 
 
 def json_argument(text: str) -> dict[str, Any]:
-    """A JSON object given on the command line, or in a file named after an @."""
+    """Reads a JSON object given on the command line, or in a file named after an @."""
     try:
         value = json.loads(Path(text[1:]).read_text() if text.startswith("@") else text)
     except (OSError, json.JSONDecodeError) as error:
@@ -35,7 +35,7 @@ def json_argument(text: str) -> dict[str, Any]:
 
 
 def batch_parser(description: str) -> argparse.ArgumentParser:
-    """The parser of a script that computes a batch of cells."""
+    """Builds the parser of a script that computes a batch of cells."""
     arg = parser(description)
     arg.add_argument("--batch", type=Path, required=True, help="JSON file of the cells, as the plan writes it")
     arg.add_argument("--results", type=Path, default=Path("results"), help="folder that holds the results")
@@ -44,7 +44,7 @@ def batch_parser(description: str) -> argparse.ArgumentParser:
 
 
 def _note_time(main: Callable[[Sequence[str] | None], None], seconds: float, cpu: float) -> None:
-    """Append {script, seconds, cpu, peak_mb} to the file that TENSORLDP_TIMES names, for benchmarks/workflow.py."""
+    """Appends {script, seconds, cpu, peak_mb} to the file that TENSORLDP_TIMES names, for benchmarks/workflow.py."""
     times = os.environ.get("TENSORLDP_TIMES")
     if not times:
         return
@@ -59,7 +59,7 @@ def _note_time(main: Callable[[Sequence[str] | None], None], seconds: float, cpu
 
 
 def run(main: Callable[[Sequence[str] | None], None], arguments: Sequence[str] | None = None) -> None:
-    """Run a script's `main`; a user's mistake ends it with one sentence and exit code 1, without a traceback."""
+    """Runs a script's `main`; a user's mistake ends it with one sentence and exit code 1, without a traceback."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     keep_freed_memory()
     start, used = time.perf_counter(), time.process_time()

@@ -8,7 +8,7 @@ from tensorldp.errors import InputError
 
 
 def resolve_device(wish: str) -> torch.device:
-    """`auto` is the GPU if there is one; `cpu`; `cuda`."""
+    """Resolves a requested device: `auto` is the GPU if there is one, `cpu` and `cuda` are themselves."""
     if wish not in ("auto", "cpu", "cuda"):
         raise InputError(f"device must be auto, cpu or cuda, got {wish!r}")
     present = torch.cuda.is_available()
@@ -18,5 +18,5 @@ def resolve_device(wish: str) -> torch.device:
 
 
 def describe(device: torch.device) -> str:
-    """A short name for provenance: cpu, or the GPU's."""
+    """Returns a short name for provenance: cpu, or the GPU's."""
     return "cpu" if device.type == "cpu" else torch.cuda.get_device_name(device)

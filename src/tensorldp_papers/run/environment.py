@@ -18,7 +18,7 @@ GPU_NODE = Path("/dev/nvidiactl")  # tells that there is a GPU without importing
 
 
 def export(settings: Settings, *, main_process: bool) -> None:
-    """Set TENSORLDP_MIRROR, _PLUGINS, _DEVICE, _GPU, _PRECISION and _PROVENANCE for this process and its jobs.
+    """Sets TENSORLDP_MIRROR, _PLUGINS, _DEVICE, _GPU, _PRECISION and _PROVENANCE for this process and its jobs.
 
     Args:
         settings: the run's.
@@ -48,22 +48,22 @@ def export(settings: Settings, *, main_process: bool) -> None:
 
 
 def gpu_slots() -> int:
-    """Slots of the `gpu` resource that a job takes: 1 where jobs use a GPU, 0 where they must not wait for one."""
+    """Returns the slots of the `gpu` resource of a job: 1 where jobs use a GPU, 0 where they must not wait for one."""
     return int(os.environ.get("TENSORLDP_GPU", "0"))
 
 
 def precision() -> tuple[Precision, ...]:
-    """The arithmetic of the run's networks, which its main process chose: a cluster's nodes do not choose again."""
+    """Returns the arithmetic of the run's networks, which its main process chose: cluster nodes do not choose again."""
     return tuple(name for name in get_args(Precision) if name in os.environ.get("TENSORLDP_PRECISION", "").split(","))
 
 
 def device() -> str:
-    """The device that the run requested, `auto` where there is no run."""
+    """Returns the device that the run requested, `auto` where there is no run."""
     return os.environ.get("TENSORLDP_DEVICE", "auto")
 
 
 def shell_functions(scripts: Path) -> str:
-    """A Bash function for rules, as a prefix that Snakemake formats (so braces are doubled): `stage train ...`."""
+    """Returns a Bash function, `stage train ...`, as a prefix that Snakemake formats (so braces are doubled)."""
     python, folder = (
         shlex.quote(path).replace("{", "{{").replace("}", "}}") for path in (sys.executable, str(scripts))
     )

@@ -15,7 +15,7 @@ from typing import Any
 
 from tensorldp_papers.run import slurm
 
-MOST = 3  # causes that are reported
+MOST_CAUSES = 3  # causes that are reported
 UNSAID = ("interrupted", "KeyboardInterrupt")  # of jobs that end because the run does
 MADE = {"report": "results/report.html", "figures": "results/figures/", "numbers": "results/metrics.parquet"}
 ENDED = re.compile(r"> (\S+) 2>&1' returned non-zero exit status (\d+)")  # a job of this machine: its log, and how
@@ -35,12 +35,12 @@ TARGETS = (
 
 
 def command() -> str:
-    """The command that goes on with this run: what the user called, else that of this process."""
+    """Returns the command that goes on with this run: what the user called, else that of this process."""
     return os.environ.get("TENSORLDP_COMMAND") or shlex.join(["snakemake", *sys.argv[1:]])
 
 
 def export_commands() -> None:
-    """Tell jobs how a cell is computed alone: this process's command, without its targets."""
+    """Tells jobs how a cell is computed alone: this process's command, without its targets."""
     before = sys.argv[1 : sys.argv.index("--") if "--" in sys.argv else None]
     options = [word for word in before if not word.startswith(TARGETS)]
     here = shutil.which("snakemake") == sys.argv[0]
@@ -67,7 +67,7 @@ class Failed:
 
     @property
     def name(self) -> str:
-        """The job in words."""
+        """Returns the job in words."""
         return f"the job {self.rule}" + (f" for {self.output}" if self.output else "")
 
 
@@ -86,11 +86,11 @@ class Witness(logging.Handler):
         self._array = ""
 
     def attach(self) -> None:
-        """Hear what this process's Snakemake reports, as its logger plugins do."""
+        """Hears what this process's Snakemake reports, as its logger plugins do."""
         logging.getLogger("snakemake.logging").addHandler(self)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Note what Snakemake reports."""
+        """Notes what Snakemake reports."""
         event, said = str(getattr(record, "event", "") or ""), vars(record)
         if event == "job_info":
             self._resources[said["jobid"]] = dict(said["resources"].items())
@@ -117,22 +117,24 @@ class Witness(logging.Handler):
         self.failed[job["jobid"]] = Failed(job["rule_name"], str(output), message, paths, had)
 
     def last_words(self, started: float) -> str:
-        """The end of a run that failed: what is kept, how to go on, and why it failed.
+        """Returns the end of a run that failed: what is kept, how to go on, and why it failed.
 
         Args:
             started: when the run did; older logs are of earlier runs.
         """
         found = [cause(job, started, self.ended) for job in self.failed.values()]
         causes = list(filter(None, dict.fromkeys(found)))
-        if len(causes) > MOST:
-            causes[MOST - 1 :] = [f"error: {len(causes) - MOST + 1} more causes are in the files under logs"]
+        if len(causes) > MOST_CAUSES:
+            causes[MOST_CAUSES - 1 :] = [
+                f"error: {len(causes) - MOST_CAUSES + 1} more causes are in the files under logs"
+            ]
         mend = ", after fixing what is named below" if causes else ""
         told = f"\nDone and kept: {self.steps or 'what was finished'}. To go on{mend}: {command()}\n"
         return told + "".join(["\n", *(f"{text}\n" for text in causes)] if causes else [])
 
 
 def cause(job: Failed, started: float, ended: Mapping[Path, str]) -> str:
-    """Why a job failed, in a sentence with its remedy; empty if it was interrupted.
+    """Returns why a job failed, in a sentence with its remedy; empty if it was interrupted.
 
     Args:
         job: the job.
@@ -166,7 +168,7 @@ def cause(job: Failed, started: float, ended: Mapping[Path, str]) -> str:
 
 
 def _split(job: Failed) -> tuple[list[Path], list[Path]]:
-    """The logs of a job's own code, and those of its executor, which are in Snakemake's folder."""
+    """Returns the logs of a job's own code, and those of its executor, which are in Snakemake's folder."""
     executors = [path for path in job.logs if ".snakemake" in path.parts or "slurm_logs" in path.parts]
     return [path for path in job.logs if path not in executors], executors
 
@@ -176,7 +178,7 @@ def _text(logs: Iterable[str]) -> str:
 
 
 def finished(started: float) -> str:
-    """The last line of a run: which results were made since it started, and where they really are."""
+    """Returns the last line of a run: which results were made since it started, and where they really are."""
     made = [
         f"{kind}: {place}"
         for kind, place in MADE.items()
@@ -186,7 +188,7 @@ def finished(started: float) -> str:
 
 
 def warnings_since(started: float, most: int = 10) -> list[str]:
-    """What the logs of jobs since then warn of, each warning once."""
+    """Returns what the logs of jobs since then warn of, each warning once."""
     logs = sorted(str(path) for path in Path("logs").rglob("*.log") if _since(started)(path))
     told = list(dict.fromkeys(line for line in _text(logs).splitlines() if line.startswith("warning: ")))
     return told[:most] + ([f"warning: {len(told) - most} more in the files under logs"] if len(told) > most else [])

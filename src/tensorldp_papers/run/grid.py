@@ -36,7 +36,7 @@ def _validated(model: type[M], values: dict[str, Any], where: str) -> M:
 
 
 def _training(study: Study, plan: ScalePlan, settings: Settings, factors: dict[str, Any]) -> Training:
-    """The study's settings, then those of a factor's value, those of the config, and factors that are settings."""
+    """Merges the study's settings, those of a factor's value, those of the config, and factors that are settings."""
     model = plan_of(study.method).training
     merged: dict[str, Any] = {"limit": plan.limit, **plan.training}
     for key, value in factors.items():
@@ -47,7 +47,7 @@ def _training(study: Study, plan: ScalePlan, settings: Settings, factors: dict[s
 
 
 def _typed_factors(study: Study, arm: Arm, factors: dict[str, Any]) -> Factors:
-    """What the method reads of a variant."""
+    """Reads what the method takes from a variant."""
     method = plan_of(study.method)
     own = {key: value for key, value in factors.items() if key in method.factors.model_fields}
     for key, value in factors.items():
@@ -74,7 +74,7 @@ def _typed_factors(study: Study, arm: Arm, factors: dict[str, Any]) -> Factors:
 
 
 def _factors(study: Study, plan: ScalePlan, settings: Settings) -> dict[str, list[str | int | float]]:
-    """The plan's factors with those of the config; words must be among those that the study has at some scale.
+    """Returns the plan's factors with those of the config; words must be among those that the study has at some scale.
 
     A network may be any of the registry's where the data set is the user's own: tables need others than images. What
     only arms have does not enter the plan's own grid: it narrows theirs (`_is_wanted`).
@@ -102,7 +102,7 @@ WITHOUT = "without"  # in a config's list of values: cells that do not have the 
 
 
 def _is_wanted(factors: dict[str, Any], mechanism: str, settings: Settings, study: Study) -> bool:
-    """Whether a cell has one of the values that the config names for each factor that its mechanism has in some arm.
+    """Returns whether a cell has a value that the config names for each factor that its mechanism has in some arm.
 
     Cells without privacy that lack a factor stay, because others are compared with them.
     """
@@ -122,7 +122,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _stands_for(dataset: str, study: Study, settings: Settings) -> set[str]:
-    """The data sets whose arms are for this one: itself, the whole of a part, and for one of the user's own `digits`.
+    """Returns the data sets whose arms are for this one: itself, the whole of a part, and `digits` for a user's own.
 
     The last only where all arms name data sets, as the study would have none for it otherwise.
     """
@@ -131,7 +131,7 @@ def _stands_for(dataset: str, study: Study, settings: Settings) -> set[str]:
 
 
 def study_cells(study: Study, settings: Settings) -> list[AnyCell]:
-    """The cells of one study, each once."""
+    """Returns the cells of one study, each once."""
     if settings.scale not in study.scales:
         raise InputError(f"the study {study.study} has no scale {settings.scale!r}; it has {', '.join(study.scales)}")
     plan = study.scales[settings.scale]
@@ -188,7 +188,7 @@ def study_cells(study: Study, settings: Settings) -> list[AnyCell]:
 
 
 def _check_same(one: AnyCell, other: AnyCell) -> None:
-    """Refuse two cells of one key that are not the same: only one of them would be computed."""
+    """Refuses two cells of one key that are not the same: only one of them would be computed."""
     for key, value in vars(one).items():
         if value != vars(other)[key]:
             raise InputError(
@@ -198,7 +198,7 @@ def _check_same(one: AnyCell, other: AnyCell) -> None:
 
 
 def _model_cell(cell: AnyCell, study: Study, settings: Settings, factors: dict[str, Any]) -> AnyCell:
-    """The cell of `none` that trains the models which a cell shares, whether or not the run includes it."""
+    """Returns the cell of `none` that trains the models which a cell shares, whether or not the run includes it."""
     plan = study.scales[settings.scale]
     own = {key: factors[key] for key in plan.factors}
     return replace(
@@ -213,7 +213,7 @@ def _model_cell(cell: AnyCell, study: Study, settings: Settings, factors: dict[s
 
 
 def _chosen(study: Study, wanted: list[str]) -> list[Arm]:
-    """The study's arms narrowed to the wanted mechanisms, and a plain arm for those that no arm has."""
+    """Narrows the study's arms to the wanted mechanisms, with a plain arm for those that no arm has."""
     arms = [arm.model_copy(update={"mechanisms": [m for m in arm.mechanisms if m in wanted]}) for arm in study.arms]
     known = {m for arm in study.arms for m in arm.mechanisms}
     rest = [m for m in wanted if m not in known]
@@ -223,7 +223,7 @@ def _chosen(study: Study, wanted: list[str]) -> list[Arm]:
 
 
 def _check_use(study: Study, mechanism: str, known: set[str]) -> None:
-    """Refuse a mechanism that no arm of the study names and whose release the study could not use."""
+    """Refuses a mechanism that no arm of the study names and whose release the study could not use."""
     listed = TABLE.get(mechanism)
     needed = [key for key, field in plan_of(study.method).factors.model_fields.items() if field.is_required()]
     missing = [key for key in needed if not any(key in scale.factors for scale in study.scales.values())]
@@ -241,7 +241,7 @@ def _check_use(study: Study, mechanism: str, known: set[str]) -> None:
 
 
 def _check_options(cell: AnyCell) -> None:
-    """Refuse what is no option of a cell's mechanism; those of the package come from the table, without torch."""
+    """Refuses what is no option of a cell's mechanism; those of the package come from the table, without torch."""
     if cell.mechanism == NO_PRIVACY:  # has the options of the arm that it shares, and no use for them
         return
     listed = TABLE.get(cell.mechanism)
@@ -254,7 +254,7 @@ def _check_options(cell: AnyCell) -> None:
 
 
 def _check_data(cell: AnyCell, study: Study, known: Sequence[str]) -> None:
-    """Refuse a data set that is not there, or that the cell's method cannot use."""
+    """Refuses a data set that is not there, or that the cell's method cannot use."""
     if not cell.plan.data:
         if cell.dataset not in (named := {name for scale in study.scales.values() for name in scale.datasets}):
             raise InputError(
@@ -291,11 +291,11 @@ class Plan:
     cells: tuple[AnyCell, ...]
 
     def of(self, study: str) -> list[AnyCell]:
-        """The cells of one study."""
+        """Returns the cells of one study."""
         return [cell for cell in self.cells if cell.study == study]
 
     def batches(self) -> dict[tuple[str, str, str], list[AnyCell]]:
-        """The cells that one job computes, by study, data set and a number."""
+        """Returns the cells that one job computes, by study, data set and a number."""
         found: dict[tuple[str, str, str], list[AnyCell]] = {}
         groups: dict[tuple[str, str], list[AnyCell]] = {}
         for cell in self.cells:
@@ -308,12 +308,12 @@ class Plan:
         return found
 
     def trainer(self, cell: AnyCell) -> AnyCell:
-        """The cell whose models another one is scored with."""
+        """Returns the cell whose models another one is scored with."""
         base = cell.base.replace(",", "+")
         return self.find(study=cell.study, dataset=cell.dataset, variant=base, mechanism=NO_PRIVACY, epsilon="inf")
 
     def find(self, *, study: str, dataset: str, variant: str, mechanism: str, epsilon: str) -> AnyCell:
-        """The cell of the given key; the variant is as in file names."""
+        """Returns the cell of the given key; the variant is as in file names."""
         return self._table[study, dataset, variant, mechanism, epsilon]
 
     @cached_property
@@ -322,7 +322,7 @@ class Plan:
 
 
 def make_plan(settings: Settings, precision: tuple[Precision, ...] = ()) -> Plan:
-    """The cells of the chosen studies.
+    """Makes the plan: the cells of the chosen studies.
 
     Args:
         settings: the run's.

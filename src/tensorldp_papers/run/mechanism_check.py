@@ -21,7 +21,7 @@ CONFIDENCE = 0.999  # a run has dozens of checks, and one refutation stops it
 
 
 def check_mechanism(name: str, options: Mapping[str, Any], minutes: float, folder: Path) -> None:
-    """Check a mechanism at epsilon 1 on records of 2 x 2; writes verdict.json and verdict.html into `folder`.
+    """Checks a mechanism at epsilon 1 on records of 2 x 2; writes verdict.json and verdict.html into `folder`.
 
     A mechanism that cannot be checked (its releases have another shape, or an option refuses such records) has a
     verdict that says why, with `tried` False.
@@ -46,7 +46,7 @@ def check_mechanism(name: str, options: Mapping[str, Any], minutes: float, folde
 
 
 def read_verdict(path: Path) -> dict[str, Any]:
-    """The verdict.json of a check, whose folder has its name.
+    """Reads the verdict.json of a check, whose folder has its name.
 
     Raises:
         InputError: if it is missing, or not what that check wrote.
@@ -55,7 +55,7 @@ def read_verdict(path: Path) -> dict[str, Any]:
 
 
 def summary(verdicts: Sequence[Path]) -> str:
-    """A page with a row for each verdict.json, the refuted ones first, that links to their pages beside them."""
+    """Builds a page with a row for each verdict.json, the refuted ones first, that links to their pages beside them."""
     named = [(path.parent.name, read_verdict(path)) for path in verdicts]
     read = sorted(named, key=lambda item: not item[1]["refuted"])
     rows = []

@@ -27,7 +27,7 @@ Arrays = Mapping[str, NDArray[Any]]
 Rows = list[dict[str, Any]]  # {"metric": name, "value": number}, and of a series its `round`, `epoch` or `client`
 Audited = tuple[Mechanism | None, str]
 
-LARGEST = 1e12  # no network here has such weights unless its training diverged
+LARGEST_WEIGHT = 1e12  # no network here has such weights unless its training diverged
 
 T = TypeVar("T", bound=Training)
 F = TypeVar("F", bound=Factors)
@@ -42,21 +42,25 @@ class Trained:
 
 
 def describe_labels(labels: torch.Tensor) -> dict[str, Any]:
-    """How many test records there are and the shares of their classes: an audit from accuracy needs both."""
+    """Counts the test records and computes the shares of their classes: an audit from accuracy needs both."""
     shares = (labels.bincount().double() / len(labels)).tolist()
     return {"records": len(labels), "largest_class": max(shares), "shares": shares}
 
 
 def read_trained(path: Path) -> tuple[Trained, dict[str, Any]]:
-    """What `train` wrote for a seed, and the record of that run."""
+    """Reads what `train` wrote for a seed, and the record of that run."""
     arrays, metadata = read_arrays(path)
     return Trained(arrays, json.loads(metadata["facts"])), json.loads(metadata["record"])
 
 
 def diverged(arrays: Mapping[str, NDArray[Any]]) -> str:
-    """The first array of a trained model that has an element that is not finite, or one above `LARGEST`; "" if none."""
+    """Returns a trained model's first array with an element not finite or above `LARGEST_WEIGHT`; "" if none."""
     for name, values in arrays.items():
-        if np.issubdtype(values.dtype, np.floating) and values.size and not float(np.abs(values).max()) <= LARGEST:
+        if (
+            np.issubdtype(values.dtype, np.floating)
+            and values.size
+            and not float(np.abs(values).max()) <= LARGEST_WEIGHT
+        ):
             return name
     return ""
 
@@ -83,7 +87,7 @@ class ReleaseMethod(Method[T, F]):
     def release(
         self, cell: Cell[Training, F], records: Records, seed: int, split: str, device: torch.device
     ) -> dict[str, NDArray[Any]]:
-        """Stage `perturb`: what the owners of a split (`train` or `test`) release, under keys that begin with it."""
+        """Computes, as stage `perturb`, what owners of a split (`train` or `test`) release; keys begin with it."""
 
     @abstractmethod
     def train(
@@ -95,7 +99,7 @@ class ReleaseMethod(Method[T, F]):
         device: torch.device,
         weights: Path | None = None,
     ) -> Trained:
-        """Stage `train`: on the released arrays (`train...` keys).
+        """Trains, as stage `train`, on the released arrays (`train...` keys).
 
         Args:
             cell: the cell that is computed.
@@ -114,7 +118,7 @@ class ReleaseMethod(Method[T, F]):
         device: torch.device,
         weights: Path | None = None,
     ) -> Iterator[tuple[int, Trained, float]]:
-        """Stage `train` for all seeds of a cell: (seed, what to keep, seconds), one seed after the other.
+        """Trains all seeds of a cell, as stage `train`: (seed, what to keep, seconds), one seed after the other.
 
         A method whose models can be trained together does it here, with the same numbers.
 
@@ -133,15 +137,15 @@ class ReleaseMethod(Method[T, F]):
     def evaluate(
         self, cell: Cell[T, F], test: Records, trained: Trained, released: Arrays, seed: int, device: torch.device
     ) -> Rows:
-        """Stage `evaluate`: scores on the test records, and on those released (`test...` keys)."""
+        """Computes, as stage `evaluate`, scores on the test records, and on those released (`test...` keys)."""
 
     @abstractmethod
     def guarantee(self, cell: Cell[T, F], data: Path) -> dict[str, Any]:
-        """What the cell's releases guarantee, as `tensorldp_papers.run.privacy.describe` writes it."""
+        """Returns what the cell's releases guarantee, as `tensorldp_papers.run.privacy.describe` writes it."""
 
     @abstractmethod
     def audited(self, cell: Cell[T, F], data: Path) -> Audited:
-        """The mechanism to audit and a note about it; None where no audit by samples can be made."""
+        """Returns the mechanism to audit and a note about it; None where no audit by samples can be made."""
 
 
 class _OnRecords(Method[T, F]):
@@ -151,7 +155,7 @@ class _OnRecords(Method[T, F]):
     def train(
         self, cell: Cell[T, F], records: Records, seed: int, device: torch.device, weights: Path | None = None
     ) -> Trained:
-        """Stage `train`: on the records.
+        """Trains, as stage `train`, on the records.
 
         Args:
             cell: the cell that is computed.
@@ -164,14 +168,14 @@ class _OnRecords(Method[T, F]):
     def train_all(
         self, cell: Cell[T, F], records: Records, device: torch.device, weights: Path | None = None
     ) -> Iterator[tuple[int, Trained, float]]:
-        """Stage `train` for all seeds of a cell: (seed, what to keep, seconds), one seed after the other."""
+        """Trains all seeds of a cell, as stage `train`: (seed, what to keep, seconds), one seed after the other."""
         for seed in cell.seeds:
             watch = Stopwatch()
             yield seed, self.train(cell, records, seed, device, weights), watch.seconds
 
     @abstractmethod
     def evaluate(self, cell: Cell[T, F], test: Records, trained: Trained, seed: int, device: torch.device) -> Rows:
-        """Stage `evaluate`: scores on the test records."""
+        """Computes, as stage `evaluate`, scores on the test records."""
 
 
 class InsideMethod(_OnRecords[T, F]):
@@ -181,11 +185,11 @@ class InsideMethod(_OnRecords[T, F]):
 
     @abstractmethod
     def guarantee(self, cell: Cell[T, F], data: Path) -> dict[str, Any]:
-        """As of `ReleaseMethod`."""
+        """Describes the guarantee as `ReleaseMethod` does."""
 
     @abstractmethod
     def audited(self, cell: Cell[T, F], data: Path) -> Audited:
-        """As of `ReleaseMethod`."""
+        """Returns the mechanism to audit as `ReleaseMethod` does."""
 
 
 class SharedMethod(_OnRecords[T, F]):
@@ -196,7 +200,7 @@ class SharedMethod(_OnRecords[T, F]):
     def common(
         self, cell: Cell[T, F], test: Records, trained: Trained, seed: int, device: torch.device
     ) -> dict[str, NDArray[Any]]:
-        """What the scoring of every cell would compute alike from the test records and the model, once and for all.
+        """Computes once what the scoring of every cell would compute alike from the test records and the model.
 
         `train` keeps it with the model's arrays.
         """
@@ -204,11 +208,11 @@ class SharedMethod(_OnRecords[T, F]):
 
     @abstractmethod
     def guarantee(self, cell: Cell[T, F], data: Path, models: list[Trained]) -> dict[str, Any]:
-        """As of `ReleaseMethod`; the mechanisms may follow the shared models, one for each seed."""
+        """Describes the guarantee as `ReleaseMethod` does; mechanisms may follow the shared models, one a seed."""
 
     @abstractmethod
     def audited(self, cell: Cell[T, F], data: Path, models: list[Trained]) -> Audited:
-        """As of `ReleaseMethod`, with the shared models."""
+        """Returns the mechanism to audit as `ReleaseMethod` does, with the shared models."""
 
 
 class MeasureMethod(Method[T, F]):
@@ -218,19 +222,19 @@ class MeasureMethod(Method[T, F]):
 
     @abstractmethod
     def measure(self, cell: Cell[T, F], data: Path | None, seed: int, device: torch.device) -> Rows:
-        """Stage `measure`: all in one step, from the folder of a prepared data set."""
+        """Computes the metrics, as stage `measure`: all in one step, from the folder of a prepared data set."""
 
     def test_labels(self, cell: Cell[T, F], data: Path | None) -> torch.Tensor | None:
-        """The labels of the test records behind `accuracy_perturbed_test`, for a method with that metric."""
+        """Returns the labels of the test records behind `accuracy_perturbed_test`, for a method with that metric."""
         return None
 
     @abstractmethod
     def guarantee(self, cell: Cell[T, F], data: Path | None) -> dict[str, Any]:
-        """As of `ReleaseMethod`."""
+        """Describes the guarantee as `ReleaseMethod` does."""
 
     @abstractmethod
     def audited(self, cell: Cell[T, F], data: Path | None) -> Audited:
-        """As of `ReleaseMethod`."""
+        """Returns the mechanism to audit as `ReleaseMethod` does."""
 
 
 AnyMethod = ReleaseMethod[Any, Any] | InsideMethod[Any, Any] | SharedMethod[Any, Any] | MeasureMethod[Any, Any]
@@ -241,14 +245,14 @@ _FROM_OUTSIDE: dict[str, AnyMethod] = {}
 
 
 def method(name: str) -> AnyMethod:
-    """The method of a name."""
+    """Returns the method of a name."""
     plan = plan_of(name)
     found: AnyMethod = import_module(plan.module).METHOD if plan.module else _FROM_OUTSIDE[name]
     return found
 
 
 def register_method(plan: MethodPlan[Any, Any]) -> Callable[[C], C]:
-    """Make a method known, from outside the package; use as a decorator of its class.
+    """Makes a method known, from outside the package; use as a decorator of its class.
 
     Args:
         plan: what planning has to know of it, under the method's name.
@@ -270,7 +274,7 @@ def register_method(plan: MethodPlan[Any, Any]) -> Callable[[C], C]:
 
 
 def guarantee_of(cell: AnyCell, data: Path | None, models: Sequence[Path] | None = None) -> dict[str, Any]:
-    """What a cell's releases guarantee, whatever its method.
+    """Describes what a cell's releases guarantee, whatever its method.
 
     Args:
         cell: the cell.
@@ -282,13 +286,13 @@ def guarantee_of(cell: AnyCell, data: Path | None, models: Sequence[Path] | None
 
 
 def audited_of(cell: AnyCell, data: Path | None, models: Sequence[Path] | None = None) -> Audited:
-    """The mechanism of a cell to audit and a note about it, whatever its method; arguments as of `guarantee_of`."""
+    """Returns a cell's mechanism to audit and a note about it, whatever its method; arguments as of `guarantee_of`."""
     audited: Audited = method(cell.method).audited(cell, *_inputs(cell, data, models))
     return audited
 
 
 def _inputs(cell: AnyCell, data: Path | None, models: Sequence[Path] | None) -> tuple[Any, ...]:
-    """What `guarantee` and `audited` of a method take besides the cell."""
+    """Returns what `guarantee` and `audited` of a method take besides the cell."""
     plan = plan_of(cell.method)
     if plan.rules == MEASURE:
         return (data,)

@@ -18,17 +18,17 @@ from tensorldp_papers.run.precision import CPU_INFO
 LOOPS = Path(__file__).parents[1] / "nets" / "compiled" / "steps.cpp"
 COMPILERS = ("c++", "g++", "clang++")
 FLAGS = ("-std=c++17", "-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-shared", "-fPIC", "-w")
-SECONDS = 120
+COMPILE_SECONDS = 120  # after which a compiler is given up
 
 
 def compiler() -> str | None:
-    """The C++ compiler: the environment's CXX, else the first of `COMPILERS` that there is."""
+    """Finds the C++ compiler: the environment's CXX, else the first of `COMPILERS` that there is."""
     wished = os.environ.get("CXX")
     return next((path for name in ([wished] if wished else COMPILERS) if (path := shutil.which(name))), None)
 
 
 def _cache_folder() -> Path:
-    """Where compiled code is kept: the user's cache, else a folder for temporary files that nobody else can write."""
+    """Returns where compiled code is kept: the user's cache, else a temporary folder that nobody else can write."""
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
     for folder in (home / "tensorldp", Path(tempfile.gettempdir()) / f"tensorldp-compiled-{os.getuid()}"):
         try:
@@ -41,15 +41,15 @@ def _cache_folder() -> Path:
 
 
 def _is_own(folder: Path) -> bool:
-    """Whether it is a folder that this user, and no other, can write: its files are executed."""
+    """Returns whether it is a folder that this user, and no other, can write: its files are executed."""
     found = folder.lstat()
     safe = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
     return safe and os.access(folder, os.W_OK)
 
 
 def _identity(program: str, source: Path) -> str:
-    """A text that changes with the source and its headers, the compiler and the processor's instructions."""
-    version = subprocess.run([program, "--version"], capture_output=True, timeout=SECONDS, check=True).stdout
+    """Returns a text that changes with the source and its headers, the compiler and the processor's instructions."""
+    version = subprocess.run([program, "--version"], capture_output=True, timeout=COMPILE_SECONDS, check=True).stdout
     try:
         processor = next((line for line in CPU_INFO.read_text().splitlines() if line.startswith("flags")), "")
     except OSError:
@@ -61,7 +61,7 @@ def _identity(program: str, source: Path) -> str:
 
 @cache
 def build(source: Path) -> Path:
-    """The shared library of a C++ file; compiled where it is not kept yet.
+    """Builds the shared library of a C++ file; compiled where it is not kept yet.
 
     Raises:
         InputError: if there is no compiler, or it fails.
@@ -75,7 +75,7 @@ def build(source: Path) -> Path:
             with tempfile.TemporaryDirectory(dir=target.parent) as folder:
                 made = Path(folder) / target.name
                 command = [program, *FLAGS, "-o", str(made), str(source)]
-                subprocess.run(command, capture_output=True, timeout=SECONDS, check=True)
+                subprocess.run(command, capture_output=True, timeout=COMPILE_SECONDS, check=True)
                 made.replace(target)
         ctypes.CDLL(str(target))
     except (OSError, subprocess.SubprocessError) as error:
@@ -87,7 +87,7 @@ def build(source: Path) -> Path:
 
 @cache
 def available(source: Path) -> bool:
-    """Whether this machine can compile and load a C++ file."""
+    """Returns whether this machine can compile and load a C++ file."""
     try:
         build(source)
     except InputError:

@@ -18,7 +18,7 @@ INSTRUCTION_SETS = ("amx_bf16", "avx512_bf16", "avx512f", "avx2")
 
 @cache
 def instruction_set(source: Path = CPU_INFO) -> str:
-    """The widest instruction set of this machine's processor that PyTorch's kernels tell apart.
+    """Returns the widest instruction set of this machine's processor that PyTorch's kernels tell apart.
 
     One of `INSTRUCTION_SETS`, else the architecture: results differ in rounding between them.
     """
@@ -32,7 +32,7 @@ def instruction_set(source: Path = CPU_INFO) -> str:
 def resolve_precision(
     wish: str, *, gpu: bool, embedded: bool, instructions: str, compiles: bool = False
 ) -> tuple[Precision, ...]:
-    """The arithmetic of a run's networks: each takes the first that it may compute in, and float32 if none is.
+    """Resolves the arithmetic of a run's networks: each takes the first that it may compute in, and float32 if none is.
 
     Args:
         wish: one of `WISHES`. `auto` is the loop in C++ where it can be compiled and there is no GPU; and bfloat16 on a

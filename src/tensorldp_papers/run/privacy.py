@@ -17,7 +17,7 @@ LABELS = "labels are released unperturbed"
 
 
 def describe(curve: PrivacyCurve, unit: str, notes: list[str]) -> dict[str, Any]:
-    """A guarantee as a JSON object: at delta 1e-5, pure (atoms removed), the atom, and whether it is exact.
+    """Describes a guarantee as a JSON object: at delta 1e-5, pure (atoms removed), the atom, and whether it is exact.
 
     `profile` has epsilon at delta 0, atoms counted, and at each of `PROFILE_DELTAS`, by the delta as text.
     """
@@ -41,7 +41,7 @@ ELEMENTS = 1_000_000  # drawn for one audit: half a second
 
 
 def audit_mechanism(mechanism: Mechanism, cell: AnyCell, deltas: list[float], note: str = "") -> list[dict[str, Any]]:
-    """Audits of one release beside its guarantee, one row a delta: by likelihood ratio, or black box without density.
+    """Audits one release beside its guarantee, one row a delta: by likelihood ratio, or black box without density.
 
     `claimed` is the epsilon of the mechanism's curve at the row's delta, and `refuted` says whether the same releases
     prove a larger one at confidence 1 - 1e-6. A mechanism that cannot be audited at all has no samples, and the note
@@ -89,5 +89,5 @@ def audit_mechanism(mechanism: Mechanism, cell: AnyCell, deltas: list[float], no
 
 
 def audit_seed(cell: AnyCell) -> int:
-    """The seed of a cell's audit, derived from its key and the purpose: the cell's own seeds do not change it."""
+    """Computes the seed of a cell's audit from its key and the purpose: the cell's own seeds do not change it."""
     return derive_seed(cell.study, cell.dataset, cell.variant, cell.mechanism, cell.epsilon, "audit")

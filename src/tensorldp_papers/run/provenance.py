@@ -23,14 +23,14 @@ FOUND = "TENSORLDP_PROVENANCE"  # set by `share`: asking git and importlib takes
 
 
 def share() -> None:
-    """Find out commit and versions once for this process and all that it starts."""
+    """Finds out commit and versions once for this process and all that it starts."""
     os.environ.pop(FOUND, None)
     os.environ[FOUND] = json.dumps({"commit": commit(), "versions": versions()})
 
 
 @cache
 def commit() -> str:
-    """The commit of the source tree, with "+" if it has changes; "unknown" outside a checkout.
+    """Returns the commit of the source tree, with "+" if it has changes; "unknown" outside a checkout.
 
     Within a run of the workflow, what it was at the start of the run.
     """
@@ -61,7 +61,7 @@ def commit() -> str:
 
 @cache
 def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that numbers depend on."""
+    """Returns the versions of Python and of the packages that numbers depend on."""
     if FOUND in os.environ:
         return dict(json.loads(os.environ[FOUND])["versions"])
     found = {"python": platform.python_version()}
@@ -83,11 +83,11 @@ class Stopwatch:
 
     @property
     def seconds(self) -> float:
-        """Seconds since the start."""
+        """Returns the seconds since the start."""
         return round(time.perf_counter() - self._start, 3)
 
     def record(self, device: str, precision: str = "float32") -> dict[str, Any]:
-        """The provenance of an output made by this process, whose networks computed in `precision`; memory in MB."""
+        """Returns the provenance of this process's output, whose networks computed in `precision`; memory in MB."""
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return {
             "commit": commit(),

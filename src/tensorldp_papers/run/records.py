@@ -44,22 +44,22 @@ class Records:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of one record, as stored."""
+        """Returns the shape of one record, as stored."""
         return tuple(self.x.shape[1:])
 
     @property
     def task(self) -> Task:
-        """What a model has to solve."""
+        """Returns what a model has to solve."""
         return Task(self.shape, self.classes, self.vocabulary)
 
     def first(self, limit: int | None) -> Records:
-        """The first `limit` records, or all."""
+        """Returns the first `limit` records, or all."""
         if limit is None or limit >= len(self.x):
             return self
         return replace(self, x=self.x[:limit], y=self.y[:limit])
 
     def box(self) -> Box:
-        """Where a record lives when it is released: an image as (height, width x channels), else its own shape."""
+        """Returns where a record lives when released: an image as (height, width x channels), else its own shape."""
         if not math.isfinite(self.low) or not math.isfinite(self.high):
             raise InputError(
                 f"the records of {self.name} have no public range, so they cannot be released as data; "
@@ -69,12 +69,12 @@ class Records:
 
 
 def matrix_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """(height, width x channels) for a colour image, the shape itself otherwise."""
+    """Returns (height, width x channels) for a colour image, the shape itself otherwise."""
     return (shape[0], shape[1] * shape[2]) if len(shape) == 3 else shape
 
 
 def read_records(path: Path) -> Records:
-    """A split as `prepare` or `extract_features` wrote it.
+    """Reads a split as `prepare` or `extract_features` wrote it.
 
     Raises:
         InputError: if the file is missing, damaged or lacks what a split needs.
@@ -98,7 +98,7 @@ def read_records(path: Path) -> Records:
 
 
 def read_public_words(path: Path) -> Records:
-    """A split whose words have indices that no private text influences: GloVe's, or those of only the public texts.
+    """Reads a split whose words have indices that no private text influences: GloVe's, or of only the public texts.
 
     The latter are in a file beside the split; see `data.text`.
     """
@@ -114,12 +114,12 @@ def read_public_words(path: Path) -> Records:
 
 
 def read_signs(data: Path) -> NDArray[np.int8]:
-    """1 for words of praise and -1 for words of blame, by the word indices of `read_public_words`."""
+    """Reads 1 for words of praise and -1 for words of blame, by the word indices of `read_public_words`."""
     return read_prepared(data / "public_polarity.safetensors")[0]["weight"].astype(np.int8)
 
 
 def model_inputs(x: Tensor, kind: str) -> Tensor:
-    """Stored records as float32 model inputs: images become (records, channels, height, width)."""
+    """Returns stored records as float32 model inputs: images become (records, channels, height, width)."""
     if kind == "text":
         return x
     x = x.float()
@@ -140,7 +140,7 @@ class Scaling:
 
     @classmethod
     def of(cls, released: Tensor) -> Scaling:
-        """The released training set's own mean and deviation: post-processing, so it costs no privacy."""
+        """Takes the released training set's own mean and deviation: post-processing, so it costs no privacy."""
         parts, count = released.split(SCALING_BLOCK), released.numel()  # no second copy of all in float64
         mean = sum(float(part.double().sum()) for part in parts) / count
         square = sum(float((part.double() - mean).square().sum()) for part in parts)
@@ -148,7 +148,7 @@ class Scaling:
 
     @classmethod
     def public(cls, low: float, high: float) -> Scaling:
-        """[low, high] to [-1, 1], only from the public range."""
+        """Maps [low, high] to [-1, 1], only from the public range."""
         return cls((low + high) / 2, (high - low) / 2)
 
     def __call__(self, x: Tensor) -> Tensor:

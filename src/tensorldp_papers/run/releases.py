@@ -22,12 +22,12 @@ UNITS = ("record", "batch")
 
 
 def batch_box(box: Box, first: First, batch: int = BATCH) -> Box:
-    """Where a batch of records of `box` lives: mode 1 is the records, or the elements of a record, flat."""
+    """Returns where a batch of records of `box` lives: mode 1 is the records, or the elements of a record, flat."""
     return Box(box.low, box.high, (batch, *box.shape) if first == "records" else (box.size, batch))
 
 
 def privatize_batches(mechanism: Mechanism, x: Tensor, generator: torch.Generator, first: First) -> Tensor:
-    """Releases of records x (N, *shape) by a mechanism on `batch_box`, batch after batch, of the same shape.
+    """Releases records x (N, *shape) by a mechanism on `batch_box`, batch after batch, of the same shape.
 
     The last batch is filled up with records at the domain's centre, so that its sensitivity is that of the others.
     """
@@ -56,7 +56,7 @@ def privatize_batches(mechanism: Mechanism, x: Tensor, generator: torch.Generato
 
 
 def record_in_batch(curve: PrivacyCurve, batch: int = BATCH) -> PrivacyCurve:
-    """What noise for a batch guarantees for one record of it.
+    """Computes what noise for a batch guarantees for one record of it.
 
     The noise of different records is independent and equal in law, so one record has 1 / batch of the squared
     Mahalanobis norm of the worst change of them all: mu / sqrt(batch). Without privacy there is none.
@@ -68,13 +68,13 @@ def record_in_batch(curve: PrivacyCurve, batch: int = BATCH) -> PrivacyCurve:
     raise InputError("the unit batch needs additive Gaussian noise; use the unit record for other mechanisms")
 
 
-BLOCK_ELEMENTS = 1 << 22
+BLOCK_ELEMENTS = 1 << 22  # released at once: 16 MB of float32
 
 
 def perturb(
     records: Records, cell: AnyCell, seed: int, split: str, device: torch.device, *, batch: bool = False
 ) -> Tensor:
-    """float32 releases of all records, (records, *shape) as stored.
+    """Releases all records as float32, (records, *shape) as stored.
 
     Args:
         records: one split of the data set.

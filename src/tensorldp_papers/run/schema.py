@@ -14,12 +14,12 @@ MODELS: dict[str, type[BaseModel]] = {"config": Settings, "study": Study}
 
 
 def schema_text(name: str) -> str:
-    """The schema of `config` or `study` as the text of its file."""
+    """Returns the schema of `config` or `study` as the text of its file."""
     return json.dumps(MODELS[name].model_json_schema(), indent=2, sort_keys=True) + "\n"
 
 
 def write_schemas(folder: Path) -> None:
-    """Write config.schema.json and study.schema.json into `folder`."""
+    """Writes config.schema.json and study.schema.json into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in MODELS:
         (folder / f"{name}.schema.json").write_text(schema_text(name))

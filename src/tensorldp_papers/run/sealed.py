@@ -50,7 +50,7 @@ def _refusal(path: Path) -> InputError:
 
 
 def write_sealed(path: Path, content: Mapping[str, Any], name: str) -> None:
-    """Write a JSON object with its seal, whole or not at all.
+    """Writes a JSON object with its seal, whole or not at all.
 
     Args:
         path: the file.
@@ -62,7 +62,7 @@ def write_sealed(path: Path, content: Mapping[str, Any], name: str) -> None:
 
 
 def read_sealed(path: Path, name: str) -> dict[str, Any]:
-    """What `write_sealed` wrote under this name.
+    """Reads what `write_sealed` wrote under this name.
 
     Raises:
         InputError: if the file is missing or damaged, was changed, or is of another name.
@@ -76,13 +76,13 @@ def read_sealed(path: Path, name: str) -> dict[str, Any]:
 def write_sealed_arrays(
     path: Path, arrays: Mapping[str, NDArray[Any]], name: str, metadata: Mapping[str, str] | None = None
 ) -> None:
-    """Write a safetensors file with its seal, whole or not at all; arguments as of `write_sealed`."""
+    """Writes a safetensors file with its seal, whole or not at all; arguments as of `write_sealed`."""
     made = dict(metadata or {})
     write_arrays(path, dict(arrays), {**made, SEAL: _seal_of_arrays(arrays, made, name)})
 
 
 def read_sealed_arrays(path: Path, name: str) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
-    """The arrays and metadata that `write_sealed_arrays` wrote under this name; errors as of `read_sealed`."""
+    """Reads the arrays and metadata that `write_sealed_arrays` wrote under this name; errors as of `read_sealed`."""
     arrays, metadata = read_arrays(path)
     if metadata.pop(SEAL, "") != _seal_of_arrays(arrays, metadata, name):
         raise _refusal(path)
@@ -90,7 +90,7 @@ def read_sealed_arrays(path: Path, name: str) -> tuple[dict[str, NDArray[Any]], 
 
 
 def fits(path: Path, name: str) -> bool:
-    """Whether a file, JSON or safetensors, is there as it was written under this name."""
+    """Returns whether a file, JSON or safetensors, is there as it was written under this name."""
     try:
         (read_sealed_arrays if path.suffix == ".safetensors" else read_sealed)(path, name)
     except InputError:
@@ -108,12 +108,12 @@ def _seal_of_file(path: Path) -> str:
 
 
 def seal_file(path: Path) -> None:
-    """Write the seal of a file that cannot hold it beside it."""
+    """Writes the seal of a file that cannot hold it beside it."""
     write_text(_beside(path), f"{_seal_of_file(path)}\n")
 
 
 def file_fits(path: Path, *, sealed: bool = True) -> bool:
-    """Whether a file is there as it was when it was sealed.
+    """Returns whether a file is there as it was when it was sealed.
 
     Args:
         path: the file.
@@ -128,13 +128,13 @@ def file_fits(path: Path, *, sealed: bool = True) -> bool:
 
 
 def check_file(path: Path) -> None:
-    """Refuse a file that was sealed and is not as it was then; errors as of `read_sealed`."""
+    """Refuses a file that was sealed and is not as it was then; errors as of `read_sealed`."""
     if path.exists() and not file_fits(path, sealed=False):
         raise _refusal(path)
 
 
 def read_prepared(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
-    """The arrays and metadata of a file of a prepared data set, of features or of representations.
+    """Reads the arrays and metadata of a file of a prepared data set, of features or of representations.
 
     Raises:
         InputError: if the file is missing or damaged, or is not the one that was made there.

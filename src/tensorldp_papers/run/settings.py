@@ -10,12 +10,12 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, PlainSerializer, ValidationError
 
 from tensorldp.errors import InputError, check_budget, shown
-from tensorldp_papers.data.own import NAMES, OwnDataset, Place
+from tensorldp_papers.data.own import NAME_KEYS, OwnDataset, Place
 from tensorldp_papers.strict import Strict, explain, first_problem, read_yaml
 
 
 def read_config(path: Path) -> dict[str, Any]:
-    """A config file, YAML or JSON, which is YAML too; it must have keys."""
+    """Reads a config file, YAML or JSON, which is YAML too; it must have keys."""
     content = read_yaml(path, "the config file")
     if not isinstance(content, dict):
         found = "nothing" if content is None else shown(content)
@@ -29,7 +29,7 @@ PrecisionWish = Literal["auto", "float32", "bfloat16", "compiled"]
 
 
 def _epsilon(value: object) -> float:
-    """A nominal epsilon, or the word inf, as YAML may give it."""
+    """Reads a nominal epsilon, or the word inf, as YAML may give it."""
     if isinstance(value, str) and value in ("inf", ".inf"):
         return math.inf
     return check_budget("epsilon", value, infinite=True)
@@ -41,7 +41,7 @@ Epsilon = Annotated[
 
 
 def _plain(value: object) -> object:
-    """What can be written down as JSON: jobs get their settings that way."""
+    """Returns what can be written down as JSON: jobs get their settings that way."""
     try:
         json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
@@ -97,7 +97,7 @@ NUMERIC = ("seeds", "cells_per_job", "epsilons", "factors", "training", "check_m
 
 
 def _typed(value: Any) -> Any:
-    """Numbers and truth values for their texts: inside lists and mappings, `snakemake --config` gives only text."""
+    """Turns texts into numbers and truth values: inside lists and mappings, `snakemake --config` gives only text."""
     if isinstance(value, dict):
         return {key: _typed(inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -118,11 +118,11 @@ def _typed(value: Any) -> Any:
 
 
 def _typed_own(value: Any) -> Any:
-    """Entries of `own_datasets` with numbers for their texts, except for names: a column `01` is not the number 1."""
+    """Turns texts into numbers in entries of `own_datasets`, except for names: a column `01` is not the number 1."""
     if not isinstance(value, dict):
         return value
     return {
-        name: {key: own if key in NAMES else _typed(own) for key, own in entry.items()}
+        name: {key: own if key in NAME_KEYS else _typed(own) for key, own in entry.items()}
         if isinstance(entry, dict)
         else entry
         for name, entry in value.items()
@@ -130,7 +130,7 @@ def _typed_own(value: Any) -> Any:
 
 
 def _filled(raw: dict[str, Any]) -> dict[str, Any]:
-    """The keys that are not left empty; a training setting may be null, and an entry of one's own data may not."""
+    """Returns the keys that are not left empty; a training setting may be null, an entry of one's own data may not."""
     filled = {key: value for key, value in raw.items() if value is not None or key not in Settings.model_fields}
     for key in BY_STUDY:
         if isinstance(studies := filled.get(key), dict):
@@ -139,7 +139,7 @@ def _filled(raw: dict[str, Any]) -> dict[str, Any]:
 
 
 def _in_order(settings: Settings) -> Settings:
-    """The same with its grid in one order and each value once, as the order in a config asks for nothing.
+    """Returns the same with its grid in one order and each value once, as the order in a config asks for nothing.
 
     Figures and tables have their own: by catalogue and by value.
     """
@@ -157,7 +157,7 @@ def _in_order(settings: Settings) -> Settings:
 
 
 def parse_settings(raw: dict[str, Any]) -> Settings:
-    """config.yaml, merged with the command line, as `Settings`; lists of the grid are sorted."""
+    """Reads config.yaml, merged with the command line, as `Settings`; lists of the grid are sorted."""
     typed = raw
     if isinstance(raw, dict):
         raw = _filled(raw)

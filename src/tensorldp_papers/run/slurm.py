@@ -34,7 +34,7 @@ ALTERED = re.compile(r"\b(slurm_account|slurm_partition)(?:(=)|(?::\s*[\"']?))([
 
 
 def refusal(rule: str, message: str, resources: Mapping[str, Any]) -> str:
-    """Why sbatch refused a job and what helps; empty if it did not."""
+    """Returns why sbatch refused a job and what helps; empty if it did not."""
     found = REFUSED.search(message) or NOT_SUBMITTED.search(message)
     if not found:
         return ""
@@ -50,7 +50,7 @@ def refusal(rule: str, message: str, resources: Mapping[str, Any]) -> str:
 
 
 def end(rule: str, message: str, log: str, resources: Mapping[str, Any]) -> str:
-    """What SLURM itself did to a job and what helps; empty if the job ended by itself.
+    """Returns what SLURM itself did to a job and what helps; empty if the job ended by itself.
 
     Args:
         rule: of the job.
@@ -78,14 +78,14 @@ def end(rule: str, message: str, log: str, resources: Mapping[str, Any]) -> str:
 
 
 def said(message: str) -> tuple[str, str, str]:
-    """The number of a job, its status and the reason, as far as the plugin told them."""
+    """Returns the number of a job, its status and the reason, as far as the plugin told them."""
     found, why = STATUS.search(message), REASON.search(message)
     reason = why[1] if why and why[1] != "Unknown" else ""
     return (found[1], found[2] or "", reason) if found else ("", "", "")
 
 
 def altered(text: str) -> list[str]:
-    """A warning for each account or partition that Snakemake takes for a number: 012345 is sent as 12345.
+    """Returns a warning for each account or partition that Snakemake takes for a number: 012345 is sent as 12345.
 
     Args:
         text: a profile or a command line, as it was typed.
@@ -104,7 +104,7 @@ def altered(text: str) -> list[str]:
 
 
 def _number(text: str) -> str:
-    """A text as SLURM would get it if it is a number of Python's, empty if it is none."""
+    """Returns a text as SLURM would get it if it is a number of Python's, empty if it is none."""
     try:
         number = float(text)
     except ValueError:
@@ -113,7 +113,7 @@ def _number(text: str) -> str:
 
 
 def typed(arguments: Sequence[str]) -> str:
-    """A command line of Snakemake, and the profiles that it names, as they were typed."""
+    """Returns a command line of Snakemake, and the profiles that it names, as they were typed."""
     words = [word for argument in arguments for word in argument.split("=", 1 if argument.startswith("--") else 0)]
     folders = [Path(value) for key, value in itertools.pairwise(words) if key in ("--profile", "--workflow-profile")]
     profiles = [path.read_text(errors="replace") for folder in folders for path in sorted(folder.glob("*.yaml"))]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tensorldp_papers.run.records import Records
 
 AUDITED = [0.0, 1e-5]  # the deltas of audits
-MOST = 3  # failures that are reported in full
+MOST_FAILURES = 3  # failures that are reported in full
 RELEASE, MODEL = "release", "model"  # kinds of intermediate files
 
 
@@ -47,7 +47,7 @@ class Failures:
 
     @contextmanager
     def of(self, task: Task, stage: str) -> Iterator[None]:
-        """Note what a cell raises, and go on; a full disk is not a cell's fault."""
+        """Notes what a cell raises, and goes on; a full disk is not a cell's fault."""
         try:
             yield
         except FullDiskError:
@@ -62,7 +62,7 @@ class Failures:
             ]
 
     def left(self, tasks: Sequence[Task], device: str) -> Iterator[Task]:
-        """The tasks with something to do that have not failed, with a word on each for the log."""
+        """Yields the tasks with something to do that have not failed, with a word on each for the log."""
         for number, task in enumerate(tasks, 1):
             if task.cell.seeds and task.cell.path not in self.found:
                 from tensorldp_papers.run.device import resolve_device
@@ -72,12 +72,12 @@ class Failures:
                 yield task
 
     def close(self, folder: Path) -> None:
-        """Say in a folder of releases or models what is in it, and what failed."""
+        """Says in a folder of releases or models what is in it, and what failed."""
         files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.safetensors"))
         write_sealed(folder / CONTENTS, {"files": files, "failed": self.found}, CONTENTS)
 
     def stop(self, tasks: Sequence[Task]) -> None:
-        """End the job if a cell failed; what the stages before have made is removed, so that the next run makes it."""
+        """Ends the job if a cell failed; what the stages before have made is removed, so that the next run makes it."""
         if not self.found:
             return
         for folder in self.folders:
@@ -89,16 +89,16 @@ class Failures:
             f"To repeat it alone: {alone} -- results/metrics/{path}.json"
             for path, (stage, error) in self.found.items()
         ]
-        if told[MOST:]:
-            print(*told[MOST:], sep="\n", file=sys.stderr)
-            told = [*told[:MOST], f"{len(told) - MOST} more are in the log"]
+        if told[MOST_FAILURES:]:
+            print(*told[MOST_FAILURES:], sep="\n", file=sys.stderr)
+            told = [*told[:MOST_FAILURES], f"{len(told) - MOST_FAILURES} more are in the log"]
         raise InputError(
             f"{len(self.found)} of {len(tasks)} cells failed, the results of the others are kept: {' '.join(told)}"
         )
 
 
 def perturb(tasks: Sequence[Task], store: Store, out: Path, device: str) -> None:
-    """Release the records of all cells, for the seeds that have no scores yet.
+    """Releases the records of all cells, for the seeds that have no scores yet.
 
     Args:
         tasks: cells of methods that release records.
@@ -117,7 +117,7 @@ def perturb(tasks: Sequence[Task], store: Store, out: Path, device: str) -> None
 
 
 def train(tasks: Sequence[Task], store: Store, released: Path | None, out: Path, device: str) -> None:
-    """Train the models of all cells, for the seeds that have no scores yet.
+    """Trains the models of all cells, for the seeds that have no scores yet.
 
     Args:
         tasks: cells of methods that train.
@@ -135,7 +135,7 @@ def train(tasks: Sequence[Task], store: Store, released: Path | None, out: Path,
 
 
 def train_shared(tasks: Sequence[Task], store: Store, out: Path, device: str) -> None:
-    """Train models that other cells share, and keep them among the results.
+    """Trains models that other cells share, and keeps them among the results.
 
     Args:
         tasks: the cells that they belong to.
@@ -160,7 +160,7 @@ def train_shared(tasks: Sequence[Task], store: Store, out: Path, device: str) ->
 def evaluate(
     tasks: Sequence[Task], store: Store, released: Path | None, models: Path | None, out: Path, device: str
 ) -> None:
-    """Score the models of all cells on the test records; a seed's scores are kept as soon as they are there.
+    """Scores the models of all cells on the test records; a seed's scores are kept as soon as they are there.
 
     Args:
         tasks: cells of methods that train.
@@ -181,7 +181,7 @@ def evaluate(
 
 
 def measure(tasks: Sequence[Task], store: Store, out: Path, device: str) -> None:
-    """Compute the metrics of cells that train no model of their own; arguments and errors as of `evaluate`."""
+    """Computes the metrics of cells that train no model of their own; arguments and errors as of `evaluate`."""
     failures = Failures()
     for task in failures.left([store.missing(task) for task in tasks], device):
         with failures.of(task, "measure"):
@@ -192,7 +192,7 @@ def measure(tasks: Sequence[Task], store: Store, out: Path, device: str) -> None
 
 
 def privacy(tasks: Sequence[Task], store: Store, out: Path) -> None:
-    """The guarantee of every cell and an audit of its mechanism; arguments and errors as of `evaluate`."""
+    """Describes the guarantee of every cell and audits its mechanism; arguments and errors as of `evaluate`."""
     failures = Failures()
     manifest: Manifest = {}
     for number, task in enumerate(tasks, 1):
@@ -213,7 +213,7 @@ def privacy(tasks: Sequence[Task], store: Store, out: Path) -> None:
 
 
 def privacy_parts(task: Task) -> dict[str, int | None]:
-    """The results that `privacy` has of a cell, each with the seed that it depends on.
+    """Returns the results that `privacy` has of a cell, each with the seed that it depends on.
 
     Where cells share models, the lowest seed's is audited.
     """
@@ -235,7 +235,7 @@ def _seed_file(folder: Path, task: Task, seed: int) -> Path:
 
 
 def _name(kind: str, task: Task, seed: int) -> str:
-    """Under which a release or a model is sealed."""
+    """Returns the name under which a release or a model is sealed."""
     return f"{kind} {task.cell.path} {seed} {task.key}"
 
 
@@ -286,7 +286,7 @@ def _no_stage(task: Task, stage: str) -> InputError:
 
 
 def _released(task: Task, seed: int, device: str) -> dict[str, Any]:
-    """What the owners of the training and the test records release."""
+    """Reads what the owners of the training and the test records release."""
     from tensorldp_papers.run.device import resolve_device
     from tensorldp_papers.run.method import ReleaseMethod, method
 
@@ -301,7 +301,7 @@ def _released(task: Task, seed: int, device: str) -> dict[str, Any]:
 
 
 def _models(task: Task, released: Path | None, wish: str) -> Iterator[tuple[int, Trained, dict[str, Any]]]:
-    """The models of a cell's seeds, each with the record of its training."""
+    """Yields the models of a cell's seeds, each with the record of its training."""
     from tensorldp_papers.data.fetch import get_weights_file
     from tensorldp_papers.run.device import describe, resolve_device
     from tensorldp_papers.run.method import MeasureMethod, ReleaseMethod, SharedMethod, method
@@ -326,13 +326,13 @@ def _models(task: Task, released: Path | None, wish: str) -> Iterator[tuple[int,
 
 
 def _write_model(path: Path, name: str, task: Task, trained: Trained, record: Mapping[str, Any], seed: int) -> None:
-    from tensorldp_papers.run.method import LARGEST, diverged
+    from tensorldp_papers.run.method import LARGEST_WEIGHT, diverged
 
     cell = task.cell
     if found := diverged(trained.arrays):
         print(
             f"warning: the training of {cell.study} on {cell.dataset} diverged, {cell.mechanism} at epsilon "
-            f"{cell.epsilon}, seed {seed}: {found} has elements that are not finite or above {LARGEST:g}; "
+            f"{cell.epsilon}, seed {seed}: {found} has elements that are not finite or above {LARGEST_WEIGHT:g}; "
             "its scores say nothing about the mechanism",
             file=sys.stderr,
         )

@@ -12,14 +12,14 @@ from tensorldp_papers.run.cell import AnyCell
 
 
 def mechanism_on(cell: AnyCell, domain: Domain, **extra: Any) -> Mechanism:
-    """The cell's mechanism on a domain, with its options and `extra` ones, which win."""
+    """Makes the cell's mechanism on a domain, with its options and `extra` ones, which win."""
     return make(
         cell.mechanism, epsilon=cell.nominal_epsilon, domain=domain, delta=cell.delta, **{**cell.options, **extra}
     )
 
 
 def common_stream(cell: AnyCell, seed: int, purpose: str, device: str | torch.device = "cpu") -> torch.Generator:
-    """What all mechanisms and epsilons of a data set share for a seed: first weights, orders of records, selections.
+    """Makes the stream that all mechanisms and epsilons of a data set share for a seed: weights, orders, selections.
 
     The difference between two cells of one seed is therefore paired.
     """
@@ -27,7 +27,7 @@ def common_stream(cell: AnyCell, seed: int, purpose: str, device: str | torch.de
 
 
 def noise_stream(cell: AnyCell, seed: int, purpose: str, device: str | torch.device = "cpu") -> torch.Generator:
-    """What a mechanism draws for a seed: its own, and the same at every epsilon and in every variant.
+    """Makes the stream that a mechanism draws from for a seed: its own, the same at every epsilon and in every variant.
 
     A mechanism that scales a standard draw scales the same one at every epsilon. This is only for comparisons: two
     releases of one record that share their draw give the record away.

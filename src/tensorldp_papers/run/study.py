@@ -86,12 +86,12 @@ class Study(Strict):
 
     @property
     def section(self) -> str:
-        """The paper that the study belongs to: as stated, or that of the room that lists it, or else its own name."""
+        """Returns the paper that the study belongs to: as stated, or of the room that lists it, or its own name."""
         return self.paper or paper_of(self.study) or self.study
 
 
 def study_files() -> dict[str, Path]:
-    """The files of all studies by name, sorted: of the papers' rooms, and a user's own.
+    """Returns the files of all studies by name, sorted: of the papers' rooms, and a user's own.
 
     A user's lie in the folder `studies` of the working directory, or in the folder of a plug-in that is a package.
     """
@@ -107,7 +107,7 @@ def study_files() -> dict[str, Path]:
 
 
 def load_study(path: Path) -> Study:
-    """The study in a YAML file."""
+    """Reads the study in a YAML file."""
     raw = read_yaml(path, "the study file")
     try:
         study = Study.model_validate(raw)

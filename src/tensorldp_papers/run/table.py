@@ -33,7 +33,7 @@ Cells = list[tuple[dict[str, Any], dict[str, Any]]]
 
 
 def metrics_table(cells: Cells, scale: str) -> pd.DataFrame:
-    """One row per (study, dataset, variant, mechanism, epsilon, seed, metric), sorted by that key.
+    """Tabulates metrics, one row per (study, dataset, variant, mechanism, epsilon, seed, metric), sorted by that key.
 
     Args:
         cells: for each cell what `evaluate` and `guarantee` wrote.
@@ -57,7 +57,7 @@ def metrics_table(cells: Cells, scale: str) -> pd.DataFrame:
 
 
 def series_table(cells: Cells) -> pd.DataFrame:
-    """The values of metrics that a run has many of: one row per metric and its round, epoch or client.
+    """Tabulates the metrics that a run has many of: one row per metric and its round, epoch or client.
 
     Args:
         cells: for each cell what `evaluate` and `guarantee` wrote.
@@ -70,7 +70,7 @@ def series_table(cells: Cells) -> pd.DataFrame:
 
 
 def with_series(metrics: pd.DataFrame, series: pd.DataFrame) -> pd.DataFrame:
-    """Both tables as one, as `all_rows`: a series' rows have the guarantee and the costs of their run.
+    """Joins both tables to one, as `all_rows`: a series' rows have the guarantee and the costs of their run.
 
     Args:
         metrics: the result of `metrics_table`.
@@ -83,7 +83,7 @@ def with_series(metrics: pd.DataFrame, series: pd.DataFrame) -> pd.DataFrame:
 
 
 def read_table(path: Path, **options: Any) -> pd.DataFrame:
-    """A table of results, Parquet or CSV as its name says; `options` are those of `pandas.read_csv`.
+    """Reads a table of results, Parquet or CSV as its name says; `options` are those of `pandas.read_csv`.
 
     Raises:
         InputError: if it is missing or damaged, or is not what `write_table` wrote there.
@@ -101,7 +101,7 @@ def read_table(path: Path, **options: Any) -> pd.DataFrame:
 
 
 def write_table(path: Path, table: pd.DataFrame, *, sealed: bool = True) -> None:
-    """Write a table, Parquet or CSV as its name says, whole or not at all.
+    """Writes a table, Parquet or CSV as its name says, whole or not at all.
 
     Args:
         path: the file.
@@ -115,7 +115,7 @@ def write_table(path: Path, table: pd.DataFrame, *, sealed: bool = True) -> None
 
 
 def read_rows(path: Path) -> pd.DataFrame:
-    """The metrics table, with the rows of the table of series where that lies beside it.
+    """Reads the metrics table, with the rows of the table of series where that lies beside it.
 
     Args:
         path: the path of metrics.parquet.
@@ -125,7 +125,7 @@ def read_rows(path: Path) -> pd.DataFrame:
 
 
 def all_rows(cells: Cells, scale: str) -> pd.DataFrame:
-    """The metrics and the series of cells together, with nullable columns round, epoch and client.
+    """Tabulates the metrics and the series of cells together, with nullable columns round, epoch and client.
 
     Args:
         cells: for each cell what `evaluate` and `guarantee` wrote.
@@ -164,7 +164,7 @@ def all_rows(cells: Cells, scale: str) -> pd.DataFrame:
 
 
 def guarantees_table(cells: Cells) -> pd.DataFrame:
-    """One row per cell: what it guarantees at every delta that is kept, sorted by cell.
+    """Tabulates, one row per cell, what it guarantees at every delta that is kept, sorted by cell.
 
     Args:
         cells: for each cell what `evaluate` and `guarantee` wrote.
@@ -185,7 +185,7 @@ def guarantees_table(cells: Cells) -> pd.DataFrame:
 
 
 def join_tables(paths: Sequence[Path]) -> pd.DataFrame:
-    """The rows of tables of one kind, one below the other; CSV values stay the texts that they are.
+    """Joins the rows of tables of one kind, one below the other; CSV values stay the texts that they are.
 
     Args:
         paths: Parquet or CSV files of the same columns, each of one study and sorted, in the order of the studies.

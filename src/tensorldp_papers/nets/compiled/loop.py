@@ -37,12 +37,12 @@ class Place(NamedTuple):
 
 
 def rounded(count: int) -> int:
-    """The least multiple of `LANES` that is not below it."""
+    """Computes the least multiple of `LANES` that is not below it."""
     return -(-count // LANES) * LANES
 
 
 def flat_layers(model: nn.Module) -> list[nn.Module]:
-    """The layers of nested Sequentials in order."""
+    """Returns the layers of nested Sequentials in order."""
     if isinstance(model, nn.Sequential):
         return [layer for child in model for layer in flat_layers(child)]
     return [model]
@@ -69,7 +69,7 @@ class Layout:
         self.stages = (Stage * len(self.places))(*(place.stage for place in self.places))
 
     def _take(self, layer: nn.Module) -> bool:
-        """Add a layer; False if there is no such stage, or not at this place."""
+        """Adds a layer; returns False if there is no such stage, or not at this place."""
         last = self.places[-1].stage if self.places else None
         if isinstance(layer, nn.Conv2d) and self.image is not None:
             return self._take_convolution(layer, self.image)
@@ -102,7 +102,7 @@ class Layout:
         return True
 
     def pack(self, parameters: Iterable[Tensor]) -> Tensor:
-        """The parameters in the model's order as the loop's one vector, padded with zeros."""
+        """Returns the parameters in the model's order as the loop's one vector, padded with zeros."""
         parts: list[Tensor] = []
         own = iter(parameters)
         for (stage, flattened), weight, bias in zip(self.places, own, own, strict=False):
@@ -116,7 +116,7 @@ class Layout:
         return torch.cat([part.reshape(-1) for part in parts])
 
     def unpack(self, vector: Tensor) -> list[Tensor]:
-        """`pack` undone: new tensors."""
+        """Undoes `pack`: returns new tensors."""
         found: list[Tensor] = []
         at = 0
 
@@ -142,7 +142,7 @@ def _padded(x: Tensor, width: int) -> Tensor:
 
 
 def _channels_last(weight: Tensor, flattened: tuple[int, int, int]) -> Tensor:
-    """(outputs, channels * height * width) with channels innermost."""
+    """Reorders the columns of (outputs, channels * height * width) so that channels are innermost."""
     return weight.reshape(-1, *flattened).permute(0, 2, 3, 1).reshape(len(weight), -1)
 
 
@@ -198,7 +198,7 @@ class CompiledLoop:
         return int(first.height * first.width * first.channels)
 
     def sgd(self, parameters: Sequence[Tensor], plan: Tensor) -> list[Tensor]:
-        """New parameters after the steps of a plan, from given ones, in the model's order.
+        """Computes new parameters after the steps of a plan, from given ones, in the model's order.
 
         Args:
             parameters: float32; not changed.
@@ -209,7 +209,7 @@ class CompiledLoop:
         return self.layout.unpack(vector)
 
     def adam(self, model: nn.Module, plans: Iterable[Tensor]) -> None:
-        """Train a model in place with Adam, its moments from zero, through plans one after the other."""
+        """Trains a model in place with Adam, its moments from zero, through plans one after the other."""
         own = list(model.parameters())
         vector, done = self.layout.pack(own), 0
         moments = torch.zeros(2, len(vector))
@@ -244,7 +244,7 @@ class CompiledLoop:
 
 
 def planned(order: Tensor, batch_size: int, least: int = 1) -> Tensor:
-    """(steps, batch) of an order of records, the last batch filled up with -1, or left out below `least` records."""
+    """Returns an order of records as (steps, batch), the last batch filled up with -1, or left out below `least`."""
     whole, rest = divmod(len(order), batch_size)
     steps = whole + (rest >= least and rest > 0)
     order = order[: steps * batch_size]

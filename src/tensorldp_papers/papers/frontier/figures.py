@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.plots.axes import decades, epsilons, shares
 from tensorldp_papers.plots.comparing import RANGE_SEEDS, Point, is_ahead
-from tensorldp_papers.plots.finding import PRINTED, Finding, epsilon_words, first_dataset
+from tensorldp_papers.plots.finding import PRINTED_EPSILON, Finding, epsilon_words, first_dataset
 from tensorldp_papers.plots.lines import DASHED, draw_level, draw_proposed, shade, with_gaps
 from tensorldp_papers.plots.means import finite, read_metrics, study_rows, true_epsilon
 from tensorldp_papers.plots.names import dataset_name, in_order, line_name, study_name
@@ -24,8 +24,8 @@ from tensorldp_papers.plots.words import listed, percent, short_number
 
 STUDY, FEDERATED = "frontier", "pldp_fl"
 RANGE = (0.1, 1e6)  # of every panel: where the papers' mechanisms truly lie
-SMALL = 10.0  # an epsilon that still means something
-SAME = 0.01  # of an accuracy that counts as the same
+SMALL_EPSILON = 10.0  # an epsilon that still means something
+SAME_ACCURACY = 0.01  # of an accuracy that counts as the same
 # what each paper proposes, in the study that shows it at its best, with the metric that the paper prints
 PAPERS = (
     ("TLDP", "tldp_type1", "tldp-g", "weighted_f1"),
@@ -44,13 +44,13 @@ COLUMNS = ["dataset", "line", "mechanism", "at", "value", "low", "high", "seeds"
 
 
 def _named(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with their line: the mechanism, and what is released or learnt differently from the main arm."""
+    """Returns the rows with their line: the mechanism, and what is released or learnt differently from the main arm."""
     lines = [line_name(m, v, ("backbone",)) for m, v in zip(rows["mechanism"], rows["variant"], strict=True)]
     return rows.assign(line=lines)
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
-    """Mean, lowest and highest value of each data set, line, mechanism and `at`, over the seeds."""
+    """Computes mean, lowest and highest value of each data set, line, mechanism and `at`, over the seeds."""
     grouped = rows.groupby(["dataset", "line", "mechanism", "at"], dropna=False)
     table = grouped["value"].agg(value="mean", low="min", high="max", seeds="count")
     if "standing" in rows:
@@ -59,7 +59,7 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def frontier_rows(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Mean, lowest and highest value of each line, data set and true epsilon of the study.
+    """Computes mean, lowest and highest value of each line, data set and true epsilon of the study.
 
     Raises:
         InputError: if the table has no rows of the study.
@@ -69,7 +69,7 @@ def frontier_rows(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def paper_rows(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The papers' mechanisms as their studies measured them, at their true epsilons; the best variant at each.
+    """Returns the papers' mechanisms as their studies measured them, at their true epsilons; the best variant at each.
 
     Without a utility subspace TVG's mechanism is not at its best, and its true epsilons lie beside those with one.
     """
@@ -85,13 +85,13 @@ def paper_rows(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def _best(rows: pd.DataFrame) -> pd.DataFrame:
-    """The best variant of each mechanism at each true epsilon, as in `summary`."""
+    """Returns the best variant of each mechanism at each true epsilon, as in `summary`."""
     table = summary(rows.assign(at=true_epsilon(rows), line=rows["variant"]))
     return table.sort_values("value").groupby(["dataset", "mechanism", "at"], as_index=False).last()
 
 
 def shuffled_rows(metrics: pd.DataFrame) -> pd.DataFrame:
-    """As `frontier_rows`, at the central epsilon (delta 1e-6) behind a trusted shuffler, with the `local` one."""
+    """Computes what `frontier_rows` does at the central epsilon (delta 1e-6) behind a shuffler, with `local`."""
     rows = metrics[metrics["study"] == STUDY]
     key = ["dataset", "variant", "mechanism", "epsilon", "seed"]
     central = rows[rows["metric"] == "shuffled_epsilon"][[*key, "value"]].rename(columns={"value": "at"})
@@ -101,7 +101,7 @@ def shuffled_rows(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def frontier_table(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Data set x true epsilon: PrivUnit's pipeline with public and private labels, beside its controls.
+    """Tabulates data set x true epsilon: PrivUnit's pipeline with public and private labels, beside its controls.
 
     Means over seeds. PrivUnit was chosen for its error, which is optimal up to a constant, not for these numbers.
     """
@@ -133,7 +133,7 @@ def frontier_table(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def reference_metrics(metrics: Path) -> pd.DataFrame:
-    """The kept metrics beside a metrics table, or the table itself where it is the kept one or there is none."""
+    """Returns the kept metrics beside a metrics table, or the table itself if it is the kept one or there is none."""
     places = (folder / "reference" / metrics.name for folder in metrics.parents[:3])  # of a run, or of its study
     return read_metrics(next((kept for kept in places if kept.exists()), metrics))
 
@@ -141,7 +141,7 @@ def reference_metrics(metrics: Path) -> pd.DataFrame:
 def draw_line(
     ax: Axes, rows: pd.DataFrame, mechanism: str, text: str, *, marker: str = "", joined: bool = True
 ) -> None:
-    """A line of a summary with the range of its seeds; no infinite epsilons.
+    """Draws a line of a summary with the range of its seeds; no infinite epsilons.
 
     Args:
         ax: where to draw.
@@ -166,7 +166,7 @@ def draw_line(
 
 
 def draw_frontier(metrics: pd.DataFrame, reference: pd.DataFrame) -> Figure:
-    """One panel a data set: PrivUnit on public features, and the papers' mechanisms where they truly lie.
+    """Draws one panel a data set: PrivUnit on public features, and the papers' mechanisms where they truly lie.
 
     Args:
         metrics: the table with the study's rows.
@@ -201,14 +201,14 @@ def draw_frontier(metrics: pd.DataFrame, reference: pd.DataFrame) -> Figure:
 
 
 def _draw_small(ax: Axes) -> None:
-    """The band of epsilons up to `SMALL`, which says so."""
-    ax.axvspan(ax.get_xlim()[0], SMALL, color=PALE, alpha=0.55, linewidth=0, zorder=0)
+    """Draws the band of epsilons up to `SMALL_EPSILON`, which says so."""
+    ax.axvspan(ax.get_xlim()[0], SMALL_EPSILON, color=PALE, alpha=0.55, linewidth=0, zorder=0)
     place: dict[str, Any] = {"transform": ax.get_xaxis_transform(), "fontsize": SMALLEST, "color": QUIET}
-    ax.text(SMALL * 0.9, 0.015, f"ε up to {SMALL:g}", ha="right", va="bottom", **place)
+    ax.text(SMALL_EPSILON * 0.9, 0.015, f"ε up to {SMALL_EPSILON:g}", ha="right", va="bottom", **place)
 
 
 def _answer(rows: pd.DataFrame, papers: pd.DataFrame) -> str:
-    """The title: below which true epsilon every paper's mechanism scores less than PrivUnit at one up to `SMALL`.
+    """Returns the title: below which true epsilon papers' mechanisms score less than PrivUnit at a small one.
 
     Less is a range over seeds below PrivUnit's, and what scores less at a larger epsilon does so at one epsilon. The
     title covers the data sets on which PrivUnit's range is above public data alone.
@@ -216,7 +216,9 @@ def _answer(rows: pd.DataFrame, papers: pd.DataFrame) -> str:
     needed: dict[str, float] = {}
     for dataset in in_order(rows["dataset"]):
         here = rows[rows["dataset"] == dataset]
-        private = here[(here["line"] == "privunit") & (here["at"] <= SMALL * 1.001)].sort_values("value").tail(1)
+        private = (
+            here[(here["line"] == "privunit") & (here["at"] <= SMALL_EPSILON * 1.001)].sort_values("value").tail(1)
+        )
         public = here[here["line"] == "none control=public"]["high"].max()
         own = finite(papers[papers["dataset"] == dataset])
         if private.empty or int(private["seeds"].iloc[0]) < RANGE_SEEDS:
@@ -227,13 +229,12 @@ def _answer(rows: pd.DataFrame, papers: pd.DataFrame) -> str:
     if not needed:
         return "Accuracy at the true ε of one record"
     least = short_number(min(needed.values()))
-    return (
-        f"ε ≤ {SMALL:g} on public features buys what papers' mechanisms need {least} or more for ({listed([*needed])})"
-    )
+    what = f"what papers' mechanisms need {least} or more for ({listed([*needed])})"
+    return f"ε ≤ {SMALL_EPSILON:g} on public features buys {what}"
 
 
 def draw_mechanisms(metrics: pd.DataFrame) -> Figure:
-    """A dot for each mechanism in the same pipeline, at a true epsilon of 1: one panel a data set.
+    """Draws a dot for each mechanism in the same pipeline, at a true epsilon of 1: one panel a data set.
 
     Data sets with a single mechanism have no panel if others have more.
 
@@ -285,7 +286,7 @@ def _point(row: pd.Series) -> Point:
 
 
 def draw_shuffled(metrics: pd.DataFrame) -> Figure:
-    """Accuracy against the central epsilon that a trusted shuffler adds: another trust model, so another figure."""
+    """Draws accuracy against the central epsilon that a trusted shuffler adds: another trust model, another figure."""
     rows = shuffled_rows(metrics)
     datasets = in_order(rows["dataset"]) or [""]
     figure, axes = panels(len(datasets), columns=2, height=2.6, sharey=True)
@@ -313,7 +314,7 @@ NETWORKS = (("privunit", "PrivUnit, whole network", "^"), ("pdpm", "PDPM, whole 
 
 
 def network_rows(metrics: pd.DataFrame) -> pd.DataFrame:
-    """PLDP-FL's runs at the guarantee of the weakest client's whole run, the best variant at each."""
+    """Returns PLDP-FL's runs at the guarantee of the weakest client's whole run, the best variant at each."""
     rows = metrics[
         (metrics["study"] == FEDERATED)
         & (metrics["metric"] == "accuracy")
@@ -323,7 +324,7 @@ def network_rows(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_clients(metrics: pd.DataFrame, reference: pd.DataFrame) -> Figure:
-    """One panel a data set; PLDP-FL's runs are the run's own, or else the kept ones.
+    """Draws one panel a data set; PLDP-FL's runs are the run's own, or else the kept ones.
 
     Args:
         metrics: the table with the study's rows.
@@ -356,7 +357,7 @@ def draw_clients(metrics: pd.DataFrame, reference: pd.DataFrame) -> Figure:
     once = finite(clients[clients["line"] == CLIENTS[0][0]])
     if len(once) and len(networks):
         best = once.sort_values("value").iloc[-1]
-        first = networks[networks["value"] >= networks["value"].max() - SAME].sort_values("at").iloc[0]
+        first = networks[networks["value"] >= networks["value"].max() - SAME_ACCURACY].sort_values("at").iloc[0]
         title = (
             f"One upload of a linear model: {percent(best['value'])} at ε = {short_number(best['at'])}. "
             f"A whole network: {percent(first['value'])} at {short_number(first['at'])}"
@@ -368,7 +369,7 @@ def draw_clients(metrics: pd.DataFrame, reference: pd.DataFrame) -> Figure:
 
 
 def findings(metrics: pd.DataFrame) -> list[Finding]:
-    """What the best known randomizer gives at a true epsilon of about 1."""
+    """Returns what the best known randomizer gives at a true epsilon of about 1."""
     rows = metrics[metrics["study"] == STUDY]
     if not (rows["mechanism"] != NO_PRIVACY).any():
         return []
@@ -377,7 +378,7 @@ def findings(metrics: pd.DataFrame) -> list[Finding]:
     if table.empty:
         return []
     table = table[table["dataset"] == (dataset := first_dataset(table))]
-    best = table.iloc[(np.log(table["epsilon"] / PRINTED)).abs().argmin()]
+    best = table.iloc[(np.log(table["epsilon"] / PRINTED_EPSILON)).abs().argmin()]
     before = f"At a true ε of {epsilon_words(float(best['epsilon']))}, {label('privunit')} on public features reaches "
     after = f" accuracy on {dataset_name(dataset)}."
     return [Finding(before, percent(best["labels_public"]), after, STUDY, study_name(STUDY))]

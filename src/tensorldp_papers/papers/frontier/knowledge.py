@@ -21,10 +21,11 @@ from tensorldp_papers.data.text import PUBLIC_TEXTS
 from tensorldp_papers.papers.frontier.settings import FrontierCell
 from tensorldp_papers.public.dimension import DIMENSIONS, Plan, PublicTask, choose_dimension
 from tensorldp_papers.public.imagenet_classes import PUBLIC_IMAGES
-from tensorldp_papers.public.projection import WIDEST, Projection, principal
+from tensorldp_papers.public.projection import MOST_DIRECTIONS, Projection, principal
 from tensorldp_papers.run.records import read_records
 from tensorldp_papers.run.sealed import read_prepared
 
+# among which public tasks choose; 0 changes no direction, and an infinite ridge is the plain distance
 EXPONENTS = (0.0, 0.25, 0.5)
 RIDGES = (0.3, 1.0, 3.0, math.inf)
 WIDEST_BLOCK = 64  # directions of each class where labels are released: ten times as many numbers are drawn
@@ -40,33 +41,35 @@ class Public:
 
     @property
     def letters(self) -> Projection | None:
-        """The projection fitted on letters, where the representation has them."""
+        """Returns the projection fitted on letters, where the representation has them."""
         if "directions" not in self.arrays:
             return None
         return Projection(self.arrays["centre"], self.arrays["directions"], self.arrays["scales"])
 
     def tasks(self, letters: Projection | None) -> list[PublicTask]:
-        """The public tasks that choose the dimension; without letters each has its own principal directions."""
+        """Returns the public tasks that choose the dimension; without letters each has its own principal directions."""
         x, y = self.arrays["task_x"], self.arrays["task_y"]
         found = []
         for task in range(int(y.max()) // 10 + 1):
             own, labels = x[y // 10 == task], y[y // 10 == task] % 10
             half = torch.arange(len(own)) % 2 == 0
             found.append(
-                PublicTask(own[half], labels[half], own[~half], labels[~half], letters or principal(own, WIDEST))
+                PublicTask(
+                    own[half], labels[half], own[~half], labels[~half], letters or principal(own, MOST_DIRECTIONS)
+                )
             )
         return found
 
 
 @lru_cache(maxsize=2)
 def read_public(data: Path) -> Public:
-    """The public records beside a represented data set."""
+    """Reads the public records beside a represented data set."""
     arrays, _ = read_prepared(data / "public.safetensors")
     return Public({name: torch.from_numpy(array) for name, array in arrays.items()})
 
 
 def labels_of(data: Path, split: str) -> tuple[Tensor, int]:
-    """The labels of a split and the number of classes, without its features."""
+    """Reads the labels of a split and the number of classes, without its features."""
     path = data / f"{split}.safetensors"
     try:
         with safe_open(path, framework="pt") as file:
@@ -76,7 +79,7 @@ def labels_of(data: Path, split: str) -> tuple[Tensor, int]:
 
 
 def private_count(cell: FrontierCell, records: int) -> tuple[int, int]:
-    """How many of a split's training records are private, and how many are public without labels."""
+    """Counts the private records among a split's training records, and the public ones without labels."""
     public = 0 if cell.factors.backbone == "strokes" else cell.training.public_records
     if cell.factors.backbone == "words" and public < PUBLIC_TEXTS:
         raise InputError(f"words is fitted on {PUBLIC_TEXTS} texts: public_records must be as many, got {public}")
@@ -90,7 +93,7 @@ def private_count(cell: FrontierCell, records: int) -> tuple[int, int]:
 
 
 def mechanism_of(cell: FrontierCell, size: int) -> Mechanism:
-    """The cell's mechanism on the unit ball of R^size, with the cell's epsilon as its true one.
+    """Makes the cell's mechanism on the unit ball of R^size, with the cell's epsilon as its true one.
 
     Where clients upload more than once, an equal share of it: pure guarantees add up.
     """
@@ -106,17 +109,17 @@ def mechanism_of(cell: FrontierCell, size: int) -> Mechanism:
 
 
 def as_released(mechanism: Mechanism, rows: Tensor) -> Tensor:
-    """What releases of the rows are on average: the rows themselves, except for LATENT, which is biased."""
+    """Returns what releases of the rows are on average: the rows themselves, except for LATENT, which is biased."""
     return mechanism.expected_release(rows) if isinstance(mechanism, Latent) else rows
 
 
 def answer_mechanism(cell: FrontierCell, classes: int) -> Mechanism:
-    """The cell's mechanism on one of `classes` answers."""
+    """Makes the cell's mechanism on one of `classes` answers."""
     return make(cell.mechanism, epsilon=cell.nominal_epsilon, domain=Box(0, classes - 1, (1,)), delta=cell.delta)
 
 
 def squared_error(cell: FrontierCell, size: int) -> float:
-    """The expected squared error of one release; for a mechanism without a closed form, that of PrivUnitG.
+    """Computes the expected squared error of one release; for a mechanism without a closed form, that of PrivUnitG.
 
     LATENT shrinks what it releases, so its error is that of a release scaled to the length of the record.
     """
@@ -161,7 +164,7 @@ def _plan(data: Path, key: str, cell: FrontierCell) -> Plan:
 
 
 def plan_of(cell: FrontierCell, data: Path) -> Plan:
-    """The cell's dimension, exponent and ridge: chosen by only public records and the mechanism's error.
+    """Chooses the cell's dimension, exponent and ridge: by only public records and the mechanism's error.
 
     Of the private records it reads their number, and of the data set the number of its classes.
     """
@@ -185,10 +188,10 @@ class Material:
 
 @lru_cache(maxsize=1)
 def material(data: Path, backbone: str, public: int, limit: int | None) -> Material:
-    """The records of a represented data set; the last `public` training records are the unlabelled ones."""
+    """Reads the records of a represented data set; the last `public` training records are the unlabelled ones."""
     train, test = (read_records(data / f"{split}.safetensors") for split in ("train", "test"))
     x = train.x.float()
     private, unlabelled = x[: len(x) - public][:limit], x[len(x) - public :]
     letters = read_public(data).letters if backbone == "strokes" else None
-    projection = letters or principal(unlabelled, WIDEST)
+    projection = letters or principal(unlabelled, MOST_DIRECTIONS)
     return Material(private, train.y[: len(x) - public][:limit], test.x.float(), test.y, unlabelled, projection)

@@ -101,7 +101,7 @@ class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
         return measured + chosen + self._shuffled(cell, data, found.y, classes)
 
     def _shuffled(self, cell: FrontierCell, data: Path, y: Tensor, classes: int) -> Rows:
-        """The central epsilon at delta 1e-6 behind a shuffler of all records, or of those with one public label."""
+        """Computes the central epsilon at delta 1e-6 behind a shuffler of all records, or of those of one label."""
         local = self._mechanism(cell, data).guarantee(0.0).epsilon  # infinite where there is an atom
         if cell.factors.control or cell.factors.private == "client" or not 0.0 < local < math.inf:
             return []
@@ -115,7 +115,7 @@ class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
     def _unprotected(
         self, cell: FrontierCell, data: Path, found: Material, classes: int, seed: int
     ) -> tuple[float, int, Rows]:
-        """The accuracy of a classifier without any mechanism, its dimension, and what chose it.
+        """Computes the accuracy of a classifier without any mechanism, its dimension, and what chose it.
 
         Where no public record has a label of the task, clusters of the unlabelled ones stand for public data alone,
         named as suits the test labels best: what these clusters would have if somebody named them.
@@ -139,7 +139,7 @@ class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
     def _public_classifier(
         self, cell: FrontierCell, data: Path, found: Material, projection: Scorer, classes: int, seed: int
     ) -> _PublicClassifier | None:
-        """What public records with labels teach; None where none has any.
+        """Fits what public records with labels teach; None where none has any.
 
         Those that other public knowledge labelled are the unlabelled records of the same kind, and teach a
         discriminant. Of those of other sources half, drawn by the seed, teach the best of a few learners, chosen across
@@ -205,7 +205,7 @@ class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
         return accuracy(combined, found.x_test, found.y_test)
 
     def _private_test(self, cell: FrontierCell, found: Material, classes: int, seed: int) -> tuple[float, int]:
-        """Accuracy on private test records under a public model of clean training records, and the release's size."""
+        """Computes accuracy on private test records under a public model of clean ones, and the release's size."""
         source, x, y = noise_stream(cell, seed, "releases"), found.x[:FITTED], found.y[:FITTED]
         if cell.factors.private == "answer":
             coordinates = found.projection.coordinates
@@ -222,7 +222,7 @@ class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
         return scores.accuracy(mechanism.privatize(projection(found.x_test), source), found.y_test), len(means[0])
 
     def _mechanism(self, cell: FrontierCell, data: Path) -> Mechanism:
-        """What releases one record, without reading any."""
+        """Makes what releases one record, without reading any."""
         _, classes = labels_of(data, "train")
         private = cell.factors.private
         if private == "answer":

@@ -26,11 +26,11 @@ from tensorldp.randomness import generator
 from tensorldp_papers.data.sentiment import public_labels as labels_by_words
 from tensorldp_papers.data.text import PUBLIC_TEXTS
 from tensorldp_papers.nets.efficientnet import EfficientNetLite2, load_lite2
-from tensorldp_papers.nets.mobilenet import FEATURES, MobileNet, imagenet_normalise, load_imagenet
+from tensorldp_papers.nets.mobilenet import MOBILENET_FEATURES, MobileNet, imagenet_normalise, load_imagenet
 from tensorldp_papers.nets.registry import seed_model
 from tensorldp_papers.progress import track
 from tensorldp_papers.public.imagenet_classes import CLASSES, PUBLIC_IMAGES, mapped_labels
-from tensorldp_papers.public.letters import SIZE, fitting_and_tasks, public_digits
+from tensorldp_papers.public.letters import LETTER_SIDE, fitting_and_tasks, public_digits
 from tensorldp_papers.public.oriented_gradients import align, oriented_energies
 from tensorldp_papers.public.projection import discriminant
 from tensorldp_papers.public.words import WordSpace, fit_words, half_tasks
@@ -40,22 +40,26 @@ BACKBONES = ("strokes", "gradients", "imagenet_160", "words")
 NETWORKS = ("mobilenet_v2", "efficientnet_lite2")  # of imagenet_160
 SCALED_BY = 500  # of them, for the deviation of each network's features
 TASK_TEXTS = 1000  # of the public texts, for the tasks that choose the dimension
-SIDE = 160  # of the networks' input
+NETWORK_SIDE = 160  # of the networks' input
 BLOCK, BLOCK_OF_NETWORKS = 100, 10  # images at a time: their activations fit a cache
 
 
 def _grey(images: Tensor) -> Tensor:
-    """(images, 1 or 3, height, width) as grey images (images, height, width) of at least 28 pixels a side."""
+    """Turns (images, 1 or 3, height, width) into grey images (images, height, width) of at least 28 pixels a side."""
     grey = images.mean(dim=1)
-    if min(grey.shape[1:]) >= SIZE:
+    if min(grey.shape[1:]) >= LETTER_SIDE:
         return grey
-    larger = nn.functional.interpolate(grey.unsqueeze(1), (SIZE, SIZE), mode="bilinear", align_corners=False)
+    larger = nn.functional.interpolate(
+        grey.unsqueeze(1), (LETTER_SIDE, LETTER_SIDE), mode="bilinear", align_corners=False
+    )
     return larger.squeeze(1)
 
 
 def enlarged(images: Tensor) -> Tensor:
-    """Images of `SIDE` pixels and three channels, as the networks take them."""
-    large = nn.functional.interpolate(images, (SIDE, SIDE), mode="bicubic", align_corners=False).clamp(0.0, 1.0)
+    """Enlarges images to `NETWORK_SIDE` pixels and three channels, as the networks take them."""
+    large = nn.functional.interpolate(images, (NETWORK_SIDE, NETWORK_SIDE), mode="bicubic", align_corners=False).clamp(
+        0.0, 1.0
+    )
     return large.expand(-1, 3, -1, -1).contiguous(memory_format=torch.channels_last)
 
 
@@ -73,19 +77,19 @@ class Networks:
             fuse_batch_norms(net.eval()).to(memory_format=torch.channels_last)
         self.scales = (1.0, 1.0)
         if public is not None:
-            halves = _in_blocks(self, public[-SCALED_BY:], block=BLOCK_OF_NETWORKS).split(FEATURES, dim=1)
+            halves = _in_blocks(self, public[-SCALED_BY:], block=BLOCK_OF_NETWORKS).split(MOBILENET_FEATURES, dim=1)
             first, second = (float(half.double().var(dim=0).mean().sqrt()) for half in halves)
             self.scales = (first, second)
 
     def __call__(self, images: Tensor) -> Tensor:
-        """(images, 1 or 3, height, width) to (images, 2560)."""
+        """Maps (images, 1 or 3, height, width) to (images, 2560)."""
         large = enlarged(images)
         halves = self.mobile.embed(imagenet_normalise(large)), self.lite.embed(large)
         return torch.cat([x.clamp_min(0.0).sqrt() / s for x, s in zip(halves, self.scales, strict=True)], dim=1)
 
 
 def fuse_batch_norms(net: nn.Module) -> nn.Module:
-    """Each batch norm that follows a convolution folded into it, in place: the same function in evaluation mode."""
+    """Folds each batch norm that follows a convolution into it, in place: the same function in evaluation mode."""
     for module in net.modules():
         if not isinstance(module, nn.Sequential):
             continue
@@ -100,7 +104,7 @@ def fuse_batch_norms(net: nn.Module) -> nn.Module:
 
 
 def public_texts(records: Records) -> Tensor:
-    """The training texts that `words` takes as public, without their labels."""
+    """Returns the training texts that `words` takes as public, without their labels."""
     if records.kind != "text":
         raise InputError(f"the representation words takes texts, but {records.name} holds {records.kind}")
     if len(records.x) <= PUBLIC_TEXTS:
@@ -111,12 +115,12 @@ def public_texts(records: Records) -> Tensor:
 
 
 def _as_images(records: Records, x: Tensor) -> Tensor:
-    """Stored images as float images in [0, 1], (images, channels, height, width)."""
+    """Returns stored images as float images in [0, 1], (images, channels, height, width)."""
     return (model_inputs(x, "image") - records.low) / (records.high - records.low)
 
 
 def public_records(backbone: str, records: Records) -> Tensor | None:
-    """The last training records, texts or images in [0, 1], without labels: they are public. None for `strokes`."""
+    """Returns the last training records, texts or images in [0, 1], without labels: public. None for `strokes`."""
     if backbone == "words":
         return public_texts(records)
     if backbone == "strokes" or records.kind != "image":
@@ -127,7 +131,7 @@ def public_records(backbone: str, records: Records) -> Tensor | None:
 def public_labels(
     dataset: str, public: Tensor, weights: Mapping[str, Path], signs: NDArray[np.int8] | None = None, workers: int = 1
 ) -> Tensor | None:
-    """Labels of public records, made without any private one: by ImageNet's classes, or by words of praise and blame.
+    """Labels public records without any private one: by ImageNet's classes, or by words of praise and blame.
 
     None where a data set's classes are not among those of `imagenet_classes` and it has no such words.
 
@@ -152,7 +156,7 @@ def public_labels(
 def extractor(
     backbone: str, weights: Mapping[str, Path] | None = None, public: Tensor | None = None
 ) -> Callable[[Tensor], Tensor]:
-    """A map from records to float32 features (records, columns).
+    """Builds a map from records to float32 features (records, columns).
 
     It takes float images in [0, 1], (images, 1 or 3, height, width), or for `words` indices of words (texts, length).
 
@@ -180,7 +184,7 @@ def extractor(
 def represent(
     backbone: str, records: Records, embed: Callable[[Tensor], Tensor] | None = None, workers: int = 1
 ) -> Tensor:
-    """float32 features (records, columns) of images, or of texts for `words`.
+    """Computes float32 features (records, columns) of images, or of texts for `words`.
 
     `embed` is what `extractor` made, where that took weights or public texts; `workers` are threads that share the
     records, each on blocks of its own: the features do not depend on it.
@@ -220,7 +224,7 @@ def public_arrays(
     labels: Tensor | None = None,
     features_of_public: Tensor | None = None,
 ) -> dict[str, NDArray[Any]]:
-    """The public records that go with a representation, as its features.
+    """Computes the public records that go with a representation, as its features.
 
     `task_x` and `task_y` choose the dimension: class k % 10 of task k // 10. For `strokes`, `centre`,
     `directions` and `scales` are the projection fitted on other letters, and `named_x`, `named_y` and `named_source`

@@ -27,17 +27,17 @@ BLOCK = 250  # records whose features are held at once
 
 
 def unit_images(records: Records, x: Tensor) -> Tensor:
-    """Stored images as floats in [0, 1] by their public range, (records, channels, height, width)."""
+    """Returns stored images as floats in [0, 1] by their public range, (records, channels, height, width)."""
     return (model_inputs(x, records.kind) - records.low) / (records.high - records.low)
 
 
 def module_of(cell: ReleasedBits, shape: tuple[int, ...], seed: int) -> nn.Sequential:
-    """The convolutional module of a data set and seed: public, and the same for every mechanism and epsilon."""
+    """Builds the convolutional module of a data set and seed: public, and the same for every mechanism and epsilon."""
     return conv_module(shape, generator("latent convolutional module", cell.dataset, seed))
 
 
 def standardise_records(features: Tensor) -> Tensor:
-    """Each row to mean 0 and deviation 1 by itself (z-score, 3.1.1); a constant row becomes 0.
+    """Scales each row to mean 0 and deviation 1 by itself (z-score, 3.1.1); a constant row becomes 0.
 
     Statistics of the whole data set would make one record's release depend on the others.
     """
@@ -50,7 +50,7 @@ def standardise_records(features: Tensor) -> Tensor:
 def feature_blocks(
     cell: ReleasedBits, records: Records, seed: int, device: torch.device, *, copies: int = 0
 ) -> Iterator[Tensor]:
-    """Blocks (up to 250, r) of z-scored features, of all records and then of `copies` altered ones of each."""
+    """Yields blocks (up to 250, r) of z-scored features, of all records and then of `copies` altered ones of each."""
     module = lay_out(module_of(cell, records.shape, seed).to(device))
     altered = common_stream(cell, seed, "augmentation")
     for turn in range(1 + copies):
@@ -62,13 +62,13 @@ def feature_blocks(
 
 
 def code_of(cell: ReleasedBits, shape: tuple[int, ...]) -> tuple[int, int]:
-    """n and m, bits of the whole part and of the fraction: the cell's options, or as printed for such images."""
+    """Returns n and m, bits of the whole part and the fraction: the cell's options, or as printed for such images."""
     paper = printed(shape)
     return cell.options.get("whole", paper.whole), cell.options.get("fraction", paper.fraction)
 
 
 def bit_mechanism(cell: ReleasedBits, shape: tuple[int, ...]) -> Latent | None:
-    """LATENT on the features of images of `shape`; None for the mechanism `none`."""
+    """Makes LATENT on the features of images of `shape`; None for the mechanism `none`."""
     if not cell.private:
         return None
     n, m = code_of(cell, shape)
@@ -88,7 +88,7 @@ def bit_mechanism(cell: ReleasedBits, shape: tuple[int, ...]) -> Latent | None:
 def release_bits(
     cell: ReleasedBits, records: Records, seed: int, device: torch.device, *, split: str, private: bool = True
 ) -> Tensor:
-    """The owners' strings, packed: uint8 (releases, ceil(r l / 8)) on the CPU.
+    """Releases the owners' strings, packed: uint8 (releases, ceil(r l / 8)) on the CPU.
 
     Args:
         cell: the cell that is computed.
@@ -113,14 +113,14 @@ def release_bits(
 
 
 def projection_mechanism(cell: ReleasedBits) -> Mechanism:
-    """The cell's mechanism on k projections, the factor `features`, which have norm 1."""
+    """Makes the cell's mechanism on k projections, the factor `features`, which have norm 1."""
     return mechanism_on(cell, Ball(1.0, (cell.factors.features,)))
 
 
 def release_projection(
     cell: ReleasedBits, records: Records, seed: int, device: torch.device, *, split: str, private: bool = True
 ) -> Tensor:
-    """k public random projections of each record's features, at norm 1, through the mechanism: float32 (records, k)."""
+    """Releases k public random projections of each record's features, at norm 1: float32 (records, k)."""
     size = cell.factors.features
     source = generator("latent projection", cell.dataset, seed)
     matrix = torch.randn(feature_count(records.shape), size, generator=source).to(device)

@@ -34,13 +34,13 @@ READINGS = {"A": "read as Eq. 6", "B": "read as Eq. 7"}
 MARKS = {"A": "o", "B": "s"}
 CURVES = {TRAINING: ("training records", "D"), CLEAN: ("clean test records", "o"), RELEASED: ("released ones", "s")}
 LARGEST_NOMINAL = 10.0  # Figure 10 ends there
-NEAR = 0.05  # of an accuracy that counts as near to a printed one
+NEAR_PRINTED = 0.05  # of an accuracy that counts as near to a printed one
 STRING = (9216, 4, 5)  # MNIST's values of a record; bits before and after the point
 CODE_BITS = 10  # of one value
 
 
 def latent_rows(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The study's rows with `line`: cnn, ann, A, B or centroid, and whether altered or none.
+    """Returns the study's rows with `line`: cnn, ann, A, B or centroid, and whether altered or none.
 
     Permuted labels are left out.
 
@@ -54,7 +54,7 @@ def latent_rows(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def _line(factors: dict[str, str], mechanism: str) -> str:
-    """The reading of LATENT, else the network, and whether it also learned from altered images."""
+    """Returns the reading of LATENT, else the network, and whether it also learned from altered images."""
     plain = mechanism == NO_PRIVACY
     name = factors.get("model", "") if plain else factors.get("reading", factors.get("model", ""))
     ending = " none" if plain and name == "centroid" else " altered" if "augment" in factors else ""
@@ -62,7 +62,7 @@ def _line(factors: dict[str, str], mechanism: str) -> str:
 
 
 def draw_accuracy(metrics: pd.DataFrame) -> Figure:
-    """Figure 10: accuracy on clean test records against the printed epsilon, one panel for each data set.
+    """Draws figure 10: accuracy on clean test records against the printed epsilon, one panel for each data set.
 
     Args:
         metrics: the metrics table.
@@ -101,7 +101,7 @@ def draw_accuracy(metrics: pd.DataFrame) -> Figure:
 
 
 def draw_guaranteed(metrics: pd.DataFrame) -> Figure:
-    """What one data set's smallest printed epsilon means in either reading, beside what no classifier can do.
+    """Draws what one data set's smallest printed epsilon means in either reading, beside what no classifier can do.
 
     The data set is the one with the most rows among those for which the paper prints scores, if there are any. Eq. 6 is
     drawn at its pure epsilon, Eq. 7 at its guarantee at delta 1e-5.
@@ -156,7 +156,7 @@ def draw_guaranteed(metrics: pd.DataFrame) -> Figure:
 
 
 def _end(rows: pd.DataFrame, line: str) -> dict[str, float] | None:
-    """A reading at its smallest printed epsilon: `nominal`, `at`, `pure`, `test` and `training`; None if not run."""
+    """Returns a reading at its least printed epsilon: `nominal`, `at`, `pure`, `test`, `training`; None if not run."""
     part = rows[(rows["line"] == line) & rows["metric"].isin([CLEAN, TRAINING])]
     part = part[part["epsilon"] == part["epsilon"].min()]
     means = part.groupby("metric")["value"].mean()
@@ -198,14 +198,14 @@ def _fork(ends: dict[str, dict[str, float]], first: float) -> str:
 
 
 def _kinds(ends: dict[str, dict[str, float]]) -> str:
-    """Which epsilons are pure."""
+    """Returns which epsilons are pure."""
     if set(ends) != set(READINGS):
         return ""
     return f"Eq. 6's true ε is at δ = 0, that of Eq. 7 at δ = 1e-5 (at δ = 0: {whole_number(ends['B']['pure'])})."
 
 
 def _price(rows: pd.DataFrame) -> str:
-    """Where Eq. 6 does as well as Eq. 7, if it was run there."""
+    """Returns where Eq. 6 does as well as Eq. 7, if it was run there."""
     part = rows[(rows["metric"] == CLEAN) & rows["line"].isin(list(READINGS))]
     means = part.groupby(["line", "guarantee_pure_epsilon"])["value"].mean()
     if {"A", "B"} - set(part["line"]):
@@ -228,7 +228,7 @@ def _fact(rows: pd.DataFrame, metric: str, line: str | None = None) -> float:
 
 
 def _clean_ceiling(rows: pd.DataFrame) -> Callable[[float], float] | None:
-    """What no training on Eq. 6's strings exceeds on clean test records, by epsilon; None where sizes are unknown."""
+    """Returns what no training on Eq. 6's strings exceeds on clean test records, by epsilon; None without sizes."""
     share, bits, records = _fact(rows, "largest_class"), _fact(rows, "string_bits"), _fact(rows, "train_records", "A")
     if math.isnan(share) or math.isnan(bits) or math.isnan(records):
         return None
@@ -242,7 +242,7 @@ def _clean_ceiling(rows: pd.DataFrame) -> Callable[[float], float] | None:
 
 
 def _compared(rows: pd.DataFrame, datasets: list[str]) -> str:
-    """The title: which reading comes near to what the paper prints at its smallest epsilon, and where."""
+    """Returns the title: which reading comes near to what the paper prints at its smallest epsilon, and where."""
     near: dict[str, list[str]] = {line: [] for line in READINGS}
     far: list[str] = []
     is_open = False  # seeds of a reading lie on both sides
@@ -252,7 +252,7 @@ def _compared(rows: pd.DataFrame, datasets: list[str]) -> str:
         lines = part[part["line"].isin(list(READINGS))].groupby("line")["value"].agg(["min", "max"])
         if point is None or not set(READINGS) <= set(lines.index):
             continue
-        least = point.value - NEAR
+        least = point.value - NEAR_PRINTED
         for line in lines.index[lines["min"] >= least]:
             near[str(line)].append(dataset_name(dataset))
         if (lines["max"] < least).all():
@@ -273,7 +273,7 @@ def _compared(rows: pd.DataFrame, datasets: list[str]) -> str:
 
 
 def _memory(rows: pd.DataFrame, datasets: list[str]) -> str:
-    """A sentence on training accuracy, next to the test accuracy."""
+    """Returns a sentence on training accuracy, next to the test accuracy."""
     part = rows[(rows["metric"] == TRAINING) & rows["line"].isin(list(READINGS)) & rows["dataset"].isin(datasets)]
     part = part[part["epsilon"] <= LARGEST_NOMINAL]
     if part.empty:
@@ -291,7 +291,7 @@ def _seeds(rows: pd.DataFrame) -> str:
 
 
 def epoch_table(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Figures 8 and 9's numbers at the smallest epsilon of each data set: dataset, line, curve, epoch, value, seed."""
+    """Tabulates figures 8 and 9 at the smallest epsilon of each data set: dataset, line, curve, epoch, value, seed."""
     rows = latent_rows(metrics)
     rows = rows[rows["line"].isin([*READINGS, "B altered"])]
     rows = rows[rows["metric"].str.endswith("_by_epoch")]
@@ -302,7 +302,7 @@ def epoch_table(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_epochs(metrics: pd.DataFrame) -> Figure:
-    """Figures 8 and 9: accuracy by epoch at the smallest printed epsilon, one panel for each data set and reading.
+    """Draws figures 8 and 9: accuracy by epoch at the smallest printed epsilon, a panel for each data set and reading.
 
     Args:
         metrics: the metrics table.
@@ -335,7 +335,7 @@ def draw_epochs(metrics: pd.DataFrame) -> Figure:
 
 
 def _learned(last: pd.DataFrame) -> str:
-    """The title, from what Eq. 6's networks have at their last epochs."""
+    """Returns the title, from what Eq. 6's networks have at their last epochs."""
     means = last[last["line"] == "A"].groupby(["curve", "dataset"])["value"].mean()
     if {TRAINING, CLEAN} <= set(means.index.get_level_values(0)):
         learned, known = float(means[TRAINING].min()), float(means[CLEAN].max())
@@ -346,7 +346,7 @@ def _learned(last: pd.DataFrame) -> str:
 
 
 def draw_probability() -> Figure:
-    """Figure 7 and section 3.3: how often a released bit is true, by epsilon, and the error of a value."""
+    """Draws figure 7 and section 3.3: how often a released bit is true, by epsilon, and the error of a value."""
     figure, (left, right) = panels(2, columns=2, height=2.9)
     size, n, m = STRING
     box = Box(-(2.0**n), 2.0**n, (size,))
@@ -378,48 +378,57 @@ def draw_probability() -> Figure:
     return finish(figure, title, source="LATENT, Figure 7 and section 3.3", note=note)
 
 
-EPSILONS = (0.5, 2.0, math.inf)
-MEASURED = {TRAINING: "training", CLEAN: "test_clean", RELEASED: "test_released", "train_records": "train_records"}
+TABLE_EPSILONS = (0.5, 2.0, math.inf)
+MEASURED_COLUMNS = {
+    TRAINING: "training",
+    CLEAN: "test_clean",
+    RELEASED: "test_released",
+    "train_records": "train_records",
+}
 GUARANTEES = ["guarantee_epsilon", "guarantee_pure_epsilon", "guarantee_delta"]
-PAPER = {TRAINING: "paper_training", CLEAN: "paper_test"}
+PAPER_COLUMNS = {TRAINING: "paper_training", CLEAN: "paper_test"}
 KEYS = ["dataset", "method", "epsilon"]
-COLUMNS = [*KEYS, *PAPER.values(), *MEASURED.values(), *GUARANTEES]
+COLUMNS = [*KEYS, *PAPER_COLUMNS.values(), *MEASURED_COLUMNS.values(), *GUARANTEES]
 
 
 def table2(metrics: pd.DataFrame) -> pd.DataFrame:
-    """One row per data set, method and epsilon: the paper's training and test accuracy and ours, means over seeds.
+    """Tabulates by data set, method and epsilon the paper's training and test accuracy and ours, means over seeds.
 
     Ours are on clean and on released test records; the guarantee covers the whole record. What the paper prints for a
     method that was not run has no numbers of ours.
     """
     rows = metrics[
-        (metrics["study"] == STUDY) & metrics["metric"].isin(list(MEASURED)) & metrics["epsilon"].isin(EPSILONS)
+        (metrics["study"] == STUDY)
+        & metrics["metric"].isin(list(MEASURED_COLUMNS))
+        & metrics["epsilon"].isin(TABLE_EPSILONS)
     ]
     rows = rows.assign(method=[_method(v, m) for v, m in zip(rows["variant"], rows["mechanism"], strict=True)])
     table: dict[tuple[str, str, float], dict[str, Any]] = {}
     for key, part in rows.groupby([*KEYS, "metric"]):
         dataset, method, epsilon, metric = cast(tuple[str, str, float, str], key)
         entry = table.setdefault((dataset, method, epsilon), {})
-        entry[MEASURED[metric]] = float(part["value"].mean())
+        entry[MEASURED_COLUMNS[metric]] = float(part["value"].mean())
         entry.update({column: float(part[column].iloc[0]) for column in GUARANTEES})
     datasets = {dataset for dataset, _, _ in table}
     for dataset, method, epsilon in list(table):
         for point in _printed(dataset):
             if (point.method, point.epsilon) == (method.split(",")[0], epsilon):
-                table[dataset, method, epsilon][PAPER[point.metric]] = point.value
+                table[dataset, method, epsilon][PAPER_COLUMNS[point.metric]] = point.value
     for point in (point for dataset in datasets for point in _printed(dataset)):
         if point.method in ("SS15", "ACG+16"):
-            table.setdefault((point.dataset, point.method, point.epsilon), {})[PAPER[point.metric]] = point.value
+            table.setdefault((point.dataset, point.method, point.epsilon), {})[PAPER_COLUMNS[point.metric]] = (
+                point.value
+            )
     flat = [{**dict(zip(KEYS, key, strict=True)), **entry} for key, entry in table.items()]
     return pd.DataFrame(flat, columns=COLUMNS).sort_values(KEYS, ignore_index=True, na_position="last")
 
 
 def _printed(dataset: str) -> list[PrintedPoint]:
-    return [point for point in printed_points(STUDY, dataset) if point.metric in PAPER]
+    return [point for point in printed_points(STUDY, dataset) if point.metric in PAPER_COLUMNS]
 
 
 def _method(variant: str, mechanism: str) -> str:
-    """The method's name in the table: LATENT's comes with the reading, others with the model."""
+    """Returns the method's name in the table: LATENT's comes with the reading, others with the model."""
     factors = variant_factors(variant)
     if factors.get("model") == "cnn":
         return "NPCNN"

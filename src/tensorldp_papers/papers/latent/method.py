@@ -38,7 +38,7 @@ from tensorldp_papers.run.streams import common_stream, mechanism_on
 
 
 def model_of(cell: Cell[Training, LatentFactors]) -> Literal["ann", "cnn", "centroid"]:
-    """The factor `model`."""
+    """Returns the factor `model`."""
     name = cell.factors.model
     if name == "cnn" and cell.private:
         raise InputError(
@@ -49,7 +49,7 @@ def model_of(cell: Cell[Training, LatentFactors]) -> Literal["ann", "cnn", "cent
 
 
 def network(cell: LatentCell, records: Records, seed: int) -> nn.Module:
-    """The cell's network, freshly initialised."""
+    """Builds the cell's network, freshly initialised."""
     source = common_stream(cell, seed, "model")
     if model_of(cell) == "cnn":
         return baseline_cnn(records.task, source)
@@ -196,7 +196,7 @@ class LatentMethod(ReleaseMethod[LatentTraining, LatentFactors]):
 
     @staticmethod
     def _mechanism(cell: LatentCell, data: Path) -> tuple[Mechanism, str]:
-        """The mechanism of one release, and a note about it."""
+        """Makes the mechanism of one release, and a note about it."""
         records = read_records(data / "test.safetensors")
         if model_of(cell) == "centroid":
             return bit_strings.projection_mechanism(cell), "on a public random projection of the features"

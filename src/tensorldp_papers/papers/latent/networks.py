@@ -39,12 +39,12 @@ MNIST, CIFAR10 = Printed(4, 5, 128), Printed(2, 7, 512)
 
 
 def printed(shape: tuple[int, ...]) -> Printed:
-    """The printed settings for images like MNIST's (grey) or CIFAR-10's (colour)."""
+    """Returns the printed settings for images like MNIST's (grey) or CIFAR-10's (colour)."""
     return MNIST if image_layout(shape, LATENT)[0] == 1 else CIFAR10
 
 
 def _convolutions(channels: int, dropout: float) -> list[nn.Module]:
-    """Layers 2 to the flattening one; dropout, 25% where printed, is for the baselines only.
+    """Builds layers 2 to the flattening one; dropout, 25% where printed, is for the baselines only.
 
     ReLU follows the pooling: the same function, a quarter of the work.
     """
@@ -70,7 +70,7 @@ def _convolutions(channels: int, dropout: float) -> list[nn.Module]:
 
 
 def feature_count(shape: tuple[int, ...]) -> int:
-    """r, the outputs of the flattening layer: 9216 for 28 x 28 grey images, 2304 for 32 x 32 colour images."""
+    """Computes r, the outputs of the flattening layer: 9216 for 28 x 28 grey images, 2304 for 32 x 32 colour images."""
     channels = image_layout(shape, LATENT)[0]
     _, height, width = image_layout(shape, LATENT, 6 if channels == 1 else 10)
     sides = [(n - 4) // 2 if channels == 1 else ((n - 2) // 2 - 2) // 2 for n in (height, width)]
@@ -88,14 +88,14 @@ def _seeded(model: nn.Sequential, generator: torch.Generator) -> nn.Sequential:
 
 
 def conv_module(shape: tuple[int, ...], generator: torch.Generator) -> nn.Sequential:
-    """The convolutional module, untrained: float images (batch, channels, height, width) to (batch, r) features."""
+    """Builds the convolutional module, untrained: images (batch, channels, height, width) to (batch, r) features."""
     feature_count(shape)
     module = _seeded(nn.Sequential(*_convolutions(image_layout(shape, LATENT)[0], 0.0)), generator)
     return module.requires_grad_(False).eval()
 
 
 def baseline_cnn(task: Task, generator: torch.Generator) -> nn.Module:
-    """NPCNN, the whole network without privacy: the same convolutions with dropout, and two dense layers."""
+    """Builds NPCNN, the whole network without privacy: the same convolutions with dropout, and two dense layers."""
     channels = image_layout(task.shape, LATENT)[0]
     dense = printed(task.shape).dense
     model = nn.Sequential(
@@ -147,14 +147,14 @@ class BitANN(nn.Module):
         self.register_buffer("shares", torch.full((self.bits,), 0.5))
 
     def centre(self, packed: Tensor, block: int = 500) -> None:
-        """Set `shares` to those of stored strings; of released ones this is post-processing and costs no privacy."""
+        """Sets `shares` to those of stored strings; of released ones this is post-processing and costs no privacy."""
         total = torch.zeros(self.bits, dtype=torch.float64, device=self.shares.device)
         for part in packed.split(block):
             total += bytes_to_bits(part.to(total.device), self.bits).sum(dim=0)
         self.shares.copy_(total / len(packed))
 
     def forward(self, packed: Tensor) -> Tensor:
-        """Class scores of a batch of packed strings.
+        """Computes class scores of a batch of packed strings.
 
         W (b - s) + c is computed as W b + (c - W s), so that the bits stay zeros and ones, exact in bfloat16 too.
         """

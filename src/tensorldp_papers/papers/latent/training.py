@@ -20,7 +20,7 @@ _OPTIMIZERS: dict[str, tuple[Callable[..., torch.optim.Optimizer], float]] = {
 
 
 def make_optimizer(name: str, model: nn.Module, learning_rate: float | None = None) -> torch.optim.Optimizer:
-    """An optimiser of the model's parameters; without a learning rate, its default one."""
+    """Makes an optimiser of the model's parameters; without a learning rate, its default one."""
     if name not in _OPTIMIZERS:
         raise unknown("optimizer", name, _OPTIMIZERS)
     kind, default = _OPTIMIZERS[name]
@@ -29,7 +29,7 @@ def make_optimizer(name: str, model: nn.Module, learning_rate: float | None = No
 
 
 def checkpoint_epochs(epochs: int, count: int) -> list[int]:
-    """At most `count` epochs from 1 to `epochs`, evenly spread, the last one always among them."""
+    """Returns at most `count` epochs from 1 to `epochs`, evenly spread, the last one always among them."""
     check_whole("epochs", epochs, low=1)
     count = min(check_whole("count", count, low=1), epochs)
     return sorted({-(-epochs * (i + 1) // count) for i in range(count)})
@@ -50,7 +50,7 @@ def fit_stream(
     after_epoch: Callable[[int, float], None] | None = None,
     what: str = "training",
 ) -> nn.Module:
-    """Minimise cross-entropy in place; only one batch of the stored records is on the device at a time.
+    """Minimises cross-entropy in place; only one batch of the stored records is on the device at a time.
 
     Args:
         model: the network, changed in place.
@@ -96,7 +96,7 @@ def predict_stream(
     *,
     precision: str = "float32",
 ) -> Tensor:
-    """Predicted class indices on the CPU, (records,), in evaluation mode."""
+    """Predicts class indices on the CPU, (records,), in evaluation mode."""
     lay_out(model).eval()
     parts = []
     for part in stored.split(batch_size):
@@ -108,7 +108,7 @@ def predict_stream(
 
 
 def class_means(x: Tensor, y: Tensor, classes: int) -> Tensor:
-    """The mean record of each class, (classes, features); a class without records has the overall mean."""
+    """Computes the mean record of each class, (classes, features); a class without records has the overall mean."""
     if x.dim() != 2 or len(x) != len(y) or len(x) == 0:
         raise InputError(
             f"class means need records (records, features) and one label each, got {tuple(x.shape)} and {len(y)} labels"
@@ -121,5 +121,5 @@ def class_means(x: Tensor, y: Tensor, classes: int) -> Tensor:
 
 
 def nearest_mean(means: Tensor, x: Tensor) -> Tensor:
-    """The class whose mean is nearest in l2, for each record: (records,)."""
+    """Returns the class whose mean is nearest in l2, for each record: (records,)."""
     return torch.cdist(x, means).argmin(dim=1)

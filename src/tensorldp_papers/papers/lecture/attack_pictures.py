@@ -22,10 +22,10 @@ from tensorldp_papers.run.cell import Cell, variant_factors
 from tensorldp_papers.run.records import Records, read_records
 from tensorldp_papers.run.streams import mechanism_on
 
-PUBLIC = 12000  # records of an attacker's prior
-COLUMNS = 3
+PUBLIC_RECORDS = 12000  # records of an attacker's prior
+MOST_COLUMNS = 3  # of a grid: the largest epsilons
 VICTIM = 0  # of the victims of seed 0; the noise is a draw of its own
-SAME = 1e-4  # two guarantees that differ by less, relatively, are one
+SAME_GUARANTEE = 1e-4  # two guarantees that differ by less, relatively, are one
 KINDS = ("original", "released", "reconstructed")
 ANCHORS = ("tldp-l", "tldp-g")
 AXES = ("nominal", "guaranteed")
@@ -41,12 +41,12 @@ def _attacked(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def picture_datasets(metrics: pd.DataFrame) -> list[str]:
-    """The data sets whose pictures are shown: all with attacked releases."""
+    """Returns the data sets whose pictures are shown: all with attacked releases."""
     return sorted(_attacked(metrics)["dataset"].astype(str).unique())
 
 
 def columns_of(metrics: pd.DataFrame, dataset: str) -> pd.DataFrame:
-    """The columns of a data set's grid: TLDP-L's cells (TLDP-G's if there are none), with the true epsilon `target`.
+    """Returns the columns of a data set's grid: TLDP-L's cells, else TLDP-G's, with the true epsilon `target`.
 
     The target is the guarantee at delta 1e-5. Where atoms heavier than delta leave none, it is the pure epsilon
     without the atoms, so that the other mechanisms have a column.
@@ -56,13 +56,13 @@ def columns_of(metrics: pd.DataFrame, dataset: str) -> pd.DataFrame:
     anchor = next((name for name in ANCHORS if name in set(rows["mechanism"])), None)
     if anchor is None:
         raise InputError("the metrics table has no attacked releases of TLDP, whose epsilons place the pictures")
-    cells = rows[rows["mechanism"] == anchor].drop_duplicates("epsilon").sort_values("epsilon").tail(COLUMNS)
+    cells = rows[rows["mechanism"] == anchor].drop_duplicates("epsilon").sort_values("epsilon").tail(MOST_COLUMNS)
     target = cells["guarantee_epsilon"].where(np.isfinite(cells["guarantee_epsilon"]), cells["guarantee_pure_epsilon"])
     return cells.assign(target=target)[["mechanism", "epsilon", "guarantee_epsilon", "target"]].reset_index(drop=True)
 
 
 def likelihood_cells(metrics: pd.DataFrame, dataset: str, axis: str) -> pd.DataFrame:
-    """A data set's cells to show: mechanism, epsilon, guarantee, and the column of the grid.
+    """Returns a data set's cells to show: mechanism, epsilon, guarantee, and the column of the grid.
 
     `value` is the share of victims named, a mean over `seeds`, from the `low`est to the `high`est.
 
@@ -89,16 +89,16 @@ def likelihood_cells(metrics: pd.DataFrame, dataset: str, axis: str) -> pd.DataF
 
 
 def _place(value: float, columns: Iterable[float]) -> int:
-    return next((i for i, at in enumerate(columns) if math.isclose(value, at, rel_tol=SAME)), -1)
+    return next((i for i, at in enumerate(columns) if math.isclose(value, at, rel_tol=SAME_GUARANTEE)), -1)
 
 
 def picture_key(dataset: str, kind: str, cell: Mapping[Any, Any]) -> str:
-    """The name of a cell's picture among the stored arrays."""
+    """Returns the name of a cell's picture among the stored arrays."""
     return f"{dataset}/{kind}/{cell['mechanism']}/{cell['epsilon']:.12g}"
 
 
 def pictures(metrics: pd.DataFrame, folder: Path) -> dict[str, NDArray[Any]]:
-    """One victim of each data set in every cell of both axes, (height, width) or (height, width, 3), bytes.
+    """Draws one victim of each data set in every cell of both axes, (height, width) or (height, width, 3), bytes.
 
     Originals and reconstructions cover the range of the data, releases their own.
 
@@ -109,7 +109,7 @@ def pictures(metrics: pd.DataFrame, folder: Path) -> dict[str, NDArray[Any]]:
     found = {}
     for dataset in picture_datasets(metrics):
         test, train = (read_records(folder / dataset / f"{split}.safetensors") for split in ("test", "train"))
-        prior = Prior.of(train.first(PUBLIC).x)
+        prior = Prior.of(train.first(PUBLIC_RECORDS).x)
         axes = [likelihood_cells(metrics, dataset, axis) for axis in AXES]
         for cell in pd.concat(axes).drop_duplicates(["mechanism", "epsilon"]).to_dict("records"):
             for kind, picture in zip(KINDS, _seen(cell, dataset, prior, test), strict=True):

@@ -29,12 +29,12 @@ QUALITY = [
 ]
 SIZES = ["m", "d", "B"]
 COLUMNS = [*KEYS, *SIZES, *PRIVACY, "accuracy", "utility_loss", *QUALITY, "recovered", "at_utility_loss"]
-RECOVERED = 30.0  # dB
-LOSSES = (0.01, 0.02, 0.05, 0.1)
+RECOVERED = 30.0  # dB: a picture with more counts as recovered
+LOSSES = (0.01, 0.02, 0.05, 0.1)  # of accuracy, within each of which defences are compared
 
 
 def wide_rows(metrics: pd.DataFrame) -> pd.DataFrame:
-    """One row per cell: the factors, the guarantee and the mean over seeds of every metric."""
+    """Tabulates cells, one row each: the factors, the guarantee and the mean over seeds of every metric."""
     rows = metrics[metrics["study"] == STUDY]
     if rows.empty:
         raise InputError(f"the metrics table has no rows of study {STUDY}")
@@ -45,14 +45,14 @@ def wide_rows(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def factor_columns(variants: pd.Series) -> pd.DataFrame:
-    """The factors of variants as columns, strengths and sizes as numbers; missing where a variant lacks one."""
+    """Returns the factors of variants as columns, strengths and sizes as numbers; missing where a variant lacks one."""
     factors = pd.DataFrame([variant_factors(v) for v in variants], index=variants.index)
     factors = factors.reindex(columns=["attack", "defence", "scaling", "strength", *SIZES])
     return factors.assign(**{key: pd.to_numeric(factors[key]) for key in ("strength", *SIZES)})
 
 
 def _references(table: pd.DataFrame) -> dict[tuple[str, str], float]:
-    """The accuracy without defence for each data set and network or release that a row is compared with."""
+    """Returns the accuracy without defence for each data set and network or release that a row is compared with."""
     plain = table[(table["defence"] == "none") & (table["mechanism"] == NO_PRIVACY) & table["accuracy"].notna()]
     return {
         (dataset, _group(attack)): float(accuracy)
@@ -61,12 +61,12 @@ def _references(table: pd.DataFrame) -> dict[tuple[str, str], float]:
 
 
 def _group(attack: str) -> str:
-    """Attacks whose accuracy is that of the same model: LeNet's, or the attack's own."""
+    """Groups attacks whose accuracy is that of the same model: LeNet's, or the attack's own."""
     return attack if attack in ("analytic", "likelihood", "membership") else "lenet"
 
 
 def attack_table(metrics: pd.DataFrame) -> pd.DataFrame:
-    """One row per cell with an attack, then for each utility loss of `LOSSES` what each defence achieves within it.
+    """Tabulates each cell with an attack, then for each utility loss of `LOSSES` what each defence achieves within it.
 
     utility_loss is the accuracy without defence minus the accuracy with it. A row with `at_utility_loss` is the one
     of that defence or mechanism, among its strengths or epsilons whose loss is not larger, that an attacker
@@ -90,7 +90,7 @@ def attack_table(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def _at_loss(table: pd.DataFrame, loss: float) -> pd.DataFrame:
-    """The best protection of each family whose utility loss is at most `loss`."""
+    """Returns the best protection of each family whose utility loss is at most `loss`."""
     within = table[(table["utility_loss"] <= loss) & table["psnr"].notna()]
     places = within.groupby(["dataset", "attack", "defence", "mechanism"])["psnr"].idxmin()
     return table.loc[places].assign(at_utility_loss=loss)

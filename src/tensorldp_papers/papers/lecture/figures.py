@@ -39,7 +39,7 @@ PICTURED = ("laplace", "gaussian-analytic", "privunit", "tldp-l", "tldp-g")  # a
 
 
 def attack_rows(metrics: pd.DataFrame, attack: str, metric: str) -> pd.DataFrame:
-    """The rows of one attack and metric, with the variant's factors as columns.
+    """Returns the rows of one attack and metric, with the variant's factors as columns.
 
     Raises:
         InputError: if there are none.
@@ -53,12 +53,12 @@ def attack_rows(metrics: pd.DataFrame, attack: str, metric: str) -> pd.DataFrame
 
 
 def fitted_slope(x: Iterable[float], y: Iterable[float]) -> float:
-    """The least-squares slope of log y against log x."""
+    """Fits the least-squares slope of log y against log x."""
     return float(np.polyfit(np.log(list(x)), np.log(list(y)), 1)[0])
 
 
 def _percent(share: float) -> str:
-    """A share in percent; one that is nearly all is not rounded up."""
+    """Writes a share in percent; one that is nearly all is not rounded up."""
     return f"{100 * share:.1f} %" if 0.995 <= share < 1.0 else f"{100 * share:.0f} %"
 
 
@@ -66,13 +66,13 @@ def _percent(share: float) -> str:
 
 
 def _measured(ax: Axes, points: pd.DataFrame, x: str, text: str, marker: str = "o") -> None:
-    """Medians over seeds, with the range that they span."""
+    """Draws medians over seeds, with the range that they span."""
     ax.plot(points[x], points["median"], color=INK, marker=marker, label=text)
     shade(ax, points[x], points["min"], points["max"], INK, BAND)
 
 
 def draw_sweeps(metrics: pd.DataFrame) -> Figure:
-    """Error of the tensor attack against m, d and B, each beside B sqrt(d/m) through its first point.
+    """Draws the error of the tensor attack against m, d and B, each beside B sqrt(d/m) through its first point.
 
     Args:
         metrics: the metrics table.
@@ -110,7 +110,7 @@ def draw_sweeps(metrics: pd.DataFrame) -> Figure:
 
 
 def _followed(slopes: Mapping[str, float]) -> str:
-    """The title: which exponents follow the law."""
+    """Returns the title: which exponents follow the law."""
     words = {"m": "width", "d": "dimension", "B": "batch size"}
     same = [words[k] for k, v in slopes.items() if abs(v - BOUND_SLOPES[k]) < 0.1]
     slower = [words[k] for k, v in slopes.items() if v < BOUND_SLOPES[k] - 0.1]
@@ -128,7 +128,7 @@ def _growth(
     predicted: Callable[[np.ndarray], np.ndarray] | None,
     law: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> None:
-    """Measured errors over the error without defence, beside Table 1's growth and, where given, quadrature."""
+    """Draws measured errors over the error without defence, beside Table 1's growth and, where given, quadrature."""
     _measured(ax, points, x, "measured")
     at = points[x].to_numpy()
     fine = np.geomspace(at.min(), at.max(), 100) if at.min() < at.max() else at
@@ -139,7 +139,7 @@ def _growth(
 
 
 def draw_table1(metrics: pd.DataFrame) -> Figure:
-    """Each row of Table 1 beside the measured growth of the tensor attack's error.
+    """Draws each row of Table 1 beside the measured growth of the tensor attack's error.
 
     Args:
         metrics: the metrics table.
@@ -198,7 +198,7 @@ def draw_table1(metrics: pd.DataFrame) -> Figure:
 
 
 def _exceeded(within: Mapping[str, bool | None]) -> str:
-    """The title: under which defences the error exceeds Table 1's growth; None where seeds do not agree."""
+    """Returns the title: under which defences the error exceeds Table 1's growth; None where seeds do not agree."""
     over = [name for name, holds in within.items() if not holds]
     if over and None not in within.values() and len(over) < len(within):
         return f"Except under {listed(over)}, the error grows at most as in Table 1"
@@ -208,7 +208,7 @@ def _exceeded(within: Mapping[str, bool | None]) -> str:
 
 
 def draw_sensitivity(metrics: pd.DataFrame) -> Figure:
-    """The largest measured l1 change of the gradient against m and d, for three output scalings.
+    """Draws the largest measured l1 change of the gradient against m and d, for three output scalings.
 
     Args:
         metrics: the metrics table.
@@ -264,7 +264,7 @@ KEPT = 0.02  # a loss of accuracy that counts as none
 
 
 def draw_cost(metrics: pd.DataFrame) -> Figure:
-    """Gradient inversion on one data set: what it reconstructs under each defence, and the accuracy that is lost.
+    """Draws gradient inversion on one data set: what it reconstructs under each defence, and the accuracy that is lost.
 
     Args:
         metrics: the metrics table.
@@ -315,7 +315,7 @@ def _defence(row: Mapping[Any, Any]) -> str:
 
 
 def _useless(rows: pd.DataFrame) -> str:
-    """The title: under which kinds of defence accuracy is lost and pictures are recovered all the same."""
+    """Returns the title: under which kinds of defence accuracy is lost and pictures are recovered all the same."""
     names = {"local": "local steps", "clip": "clipping", "dropout": "dropout", "prune": "pruning", "noise": "noise"}
     found = []
     for kind, words in names.items():
@@ -335,7 +335,7 @@ RATE = "0.1"  # of false positives
 
 
 def draw_membership(metrics: pd.DataFrame) -> Figure:
-    """True positive rate of the loss threshold by mechanism and true epsilon, with 95 % intervals, beside the bound.
+    """Draws the loss threshold's true positive rate by mechanism and true epsilon, 95 % intervals, beside the bound.
 
     Intervals are those of [clopper1934] for the members of all seeds together.
 
@@ -385,7 +385,7 @@ def _under(row: Mapping[Any, Any]) -> str:
 
 
 def _found(table: pd.DataFrame, beyond: pd.DataFrame) -> str:
-    """The title: members found under TLDP-L and under Laplace at one printed epsilon."""
+    """Returns the title: members found under TLDP-L and under Laplace at one printed epsilon."""
     if len(beyond):
         names = [short(name) for name in order(set(beyond["mechanism"]))]
         return f"The attack finds more members than the guarantee of {listed(names)} allows"
@@ -403,7 +403,7 @@ def _found(table: pd.DataFrame, beyond: pd.DataFrame) -> str:
 
 
 def _membership_table(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The most telling mechanisms in the order of their true epsilons."""
+    """Returns the most telling mechanisms in the order of their true epsilons."""
 
     def grouped(metric: str) -> Any:
         rows = attack_rows(metrics, "membership", metric)
@@ -431,7 +431,7 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 def _canvas() -> tuple[Figure, Axes, float]:
-    """An empty panel, as wide as its sheet in pixels; `_sized` gives it its height."""
+    """Makes an empty panel, as wide as its sheet in pixels; `_sized` gives it its height."""
     figure, (ax,) = panels(1)
     ax.set_axis_off()
     return figure, ax, float((PHONE if narrow() else PAGE).pixels - 12)
@@ -443,14 +443,14 @@ def _sized(figure: Figure, ax: Axes, width: float, height: float) -> None:
 
 
 def _put(ax: Axes, stored: Arrays, key: str, x: float, y: float, side: float) -> None:
-    """A picture, if it is stored."""
+    """Draws a picture, if it is stored."""
     if key in stored:
         options: dict[str, Any] = {"cmap": "gray", "vmin": 0, "vmax": 255, "interpolation": "nearest"}
         ax.imshow(stored[key], extent=(x, x + side, y + side, y), **options)
 
 
 def _say(ax: Axes, x: float, y: float, text: str, colour: str = INK, *, bold: bool = False) -> None:
-    """Small text below a point."""
+    """Writes small text below a point."""
     weight = "bold" if bold else "normal"
     ax.text(x, y, text, fontsize=SMALLEST, color=colour, weight=weight, va="top", ha="left", linespacing=1.25)
 
@@ -463,7 +463,7 @@ def _read(pictures: Path | None) -> Arrays:
 
 
 def draw_pictures(metrics: pd.DataFrame, pictures: Path | None, axis: str = "nominal") -> Figure:
-    """A block for each data set: the original once, then a row for each mechanism, with release and reconstruction.
+    """Draws a block for each data set: the original once, then for each mechanism a release and its reconstruction.
 
     Args:
         metrics: the metrics table.
@@ -493,7 +493,7 @@ def draw_pictures(metrics: pd.DataFrame, pictures: Path | None, axis: str = "nom
 
 
 def _shown(cells: pd.DataFrame) -> list[str]:
-    """At most five mechanisms of these."""
+    """Returns at most five mechanisms of these."""
     names = set(cells["mechanism"])
     return [n for n in PICTURED if n in names] or order(names)[: len(PICTURED)]
 
@@ -501,7 +501,7 @@ def _shown(cells: pd.DataFrame) -> list[str]:
 def _draw_block(
     ax: Axes, metrics: pd.DataFrame, dataset: str, axis: str, stored: Arrays, place: tuple[float, float]
 ) -> float:
-    """One data set from a height on; what comes back is where it ends.
+    """Draws one data set from a height on; returns where it ends.
 
     Rows are mechanisms and columns epsilons. If there is one epsilon, mechanisms are side by side.
     """
@@ -547,7 +547,7 @@ def _draw_block(
 def _draw_cell(
     ax: Axes, dataset: str, axis: str, stored: Arrays, cell: Mapping[Any, Any], place: tuple[float, float, float]
 ) -> None:
-    """Release and reconstruction, and below them the other epsilon and the share of victims named."""
+    """Draws release and reconstruction, and below them the other epsilon and the share of victims named."""
     x, y, side = place
     _put(ax, stored, picture_key(dataset, "released", cell), x, y, side)
     _put(ax, stored, picture_key(dataset, "reconstructed", cell), x + side + 2, y, side)
@@ -559,7 +559,7 @@ def _draw_cell(
 
 
 def _columns_without(metrics: pd.DataFrame, datasets: list[str]) -> list[str]:
-    """A sentence on columns at which TLDP has no guarantee at that delta."""
+    """Returns a sentence on columns at which TLDP has no guarantee at that delta."""
     found = pd.concat([columns_of(metrics, dataset) for dataset in datasets])
     if not np.isinf(found["guarantee_epsilon"]).any():
         return []
@@ -567,7 +567,7 @@ def _columns_without(metrics: pd.DataFrame, datasets: list[str]) -> list[str]:
 
 
 def _seen(metrics: pd.DataFrame, datasets: list[str], axis: str) -> str:
-    """The title: victims named under Laplace and TLDP-L at the printed epsilon 1, or who names most at one true one."""
+    """Returns the title: victims named under Laplace and TLDP-L at printed epsilon 1, or most named at one true one."""
     for dataset in datasets:
         cells, columns = likelihood_cells(metrics, dataset, axis), columns_of(metrics, dataset)
         cells = cells[cells["mechanism"].isin(_shown(cells))]
@@ -598,7 +598,7 @@ def _named(row: Mapping[Any, Any]) -> Point:
 
 
 def _most_named(cells: pd.DataFrame) -> str:
-    """The mechanism under which most are named at one true epsilon, where it is furthest from the others; or empty."""
+    """Returns the title if one mechanism's victims are named more than all others' at one true epsilon; else empty."""
     best = (0.0, "")
     for _, here in cells.groupby("column"):
         found = {str(row["mechanism"]): _named(row) for row in here.to_dict("records")}
@@ -619,7 +619,7 @@ LABELLED = ("laplace", "tldp-l")  # two mechanisms with one printed epsilon
 
 
 def one_victim(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The attacked releases under Laplace and TLDP-L at one printed epsilon, the nearest to 1 that both have.
+    """Returns the attacked releases under Laplace and TLDP-L at one printed epsilon, the nearest to 1 that both have.
 
     Returns:
         A row for each of the two, of MNIST or else of the first data set that has both; none if no data set has.
@@ -638,7 +638,7 @@ def one_victim(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_one_victim(metrics: pd.DataFrame, pictures: Path | None) -> Figure:
-    """One picture, its releases under Laplace and TLDP-L at one printed epsilon, and what an attacker makes of them.
+    """Draws one picture, its releases under Laplace and TLDP-L at one epsilon, and what an attacker makes of them.
 
     Args:
         metrics: the metrics table.

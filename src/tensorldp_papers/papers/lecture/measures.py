@@ -45,14 +45,14 @@ V = TypeVar("V")
 
 
 def needed(cell: AttackCell, key: str, value: V | None) -> V:
-    """The value of a factor that the cell's attack cannot do without."""
+    """Returns the value of a factor that the cell's attack cannot do without."""
     if value is None:
         raise InputError(f"the attack {cell.factors.attack!r} of {cell.study} needs the factor {key}")
     return value
 
 
 def defence_of(cell: AttackCell, parameters: int) -> Defence:
-    """The cell's defence of a gradient of that many parameters."""
+    """Makes the cell's defence of a gradient of that many parameters."""
     name = cell.factors.defence
     strength = 0.0 if name == "none" else needed(cell, "strength", cell.factors.strength)
     mechanism = None
@@ -62,16 +62,16 @@ def defence_of(cell: AttackCell, parameters: int) -> Defence:
 
 
 def rows(scores: dict[str, float]) -> list[dict[str, Any]]:
-    """Scores as metric rows."""
+    """Returns scores as metric rows."""
     return [{"metric": key, "value": float(value)} for key, value in scores.items()]
 
 
 INVERSIONS: dict[str, Inversion] = {"dlg": DLG, "idlg": IDLG, "cosine": COSINE, "cosine-tv": COSINE_TV}
-HIDDEN = 64
+HIDDEN = 64  # neurons of the layer whose gradients the analytic attack divides
 
 
 def network(attack: str, records: Records, generator: torch.Generator, *, trainable: bool = False) -> nn.Sequential:
-    """The sigmoid LeNet, or for the analytic attack a network whose first layer is fully connected.
+    """Builds the sigmoid LeNet, or for the analytic attack a network whose first layer is fully connected.
 
     A `trainable` one starts where training makes headway.
     """
@@ -85,12 +85,12 @@ def network(attack: str, records: Records, generator: torch.Generator, *, traina
 
 
 def unit_inputs(records: Records) -> Tensor:
-    """Images as (records, channels, height, width) in [0, 1]."""
+    """Returns images as (records, channels, height, width) in [0, 1]."""
     return Scaling(records.low, records.high - records.low)(model_inputs(records.x, records.kind))
 
 
 def measure_gradient(cell: AttackCell, train: Records, test: Records, seed: int) -> dict[str, float]:
-    """Reconstruction quality over the cell's victims, and the accuracy that training with the defence reaches."""
+    """Measures reconstruction quality over the cell's victims, and the accuracy of training with the defence."""
     attack, settings = cell.factors.attack, cell.training
     attacked = network(attack, test, common_stream(cell, seed, "attacked network"))
     defence = defence_of(cell, sum(p.numel() for p in attacked.parameters()))
@@ -113,7 +113,7 @@ def measure_gradient(cell: AttackCell, train: Records, test: Records, seed: int)
 def attack_victims(
     cell: AttackCell, model: nn.Sequential, test: Records, defence: Defence, seed: int
 ) -> dict[str, float]:
-    """rmse, psnr, ssim, identification among the candidates, and how many labels were found."""
+    """Attacks the victims: rmse, psnr, ssim, identification among the candidates, and how many labels were found."""
     settings = cell.training
     inputs = unit_inputs(test).double()
     order = torch.randperm(len(inputs), generator=common_stream(cell, seed, "candidates"))[: settings.candidates]
@@ -142,7 +142,7 @@ def attack_victims(
 
 
 def distortion(sent: Tensor, released: Tensor) -> float:
-    """How far the release lies from every multiple of the gradient: the tangent of the angle between them, at most 1e6.
+    """Computes how far a release lies from every multiple of the gradient: the tangent of the angle, at most 1e6.
 
     With additive noise it is the noise-to-signal ratio.
     """
@@ -160,7 +160,7 @@ def reconstruct(
     generator: torch.Generator,
     steps: int,
 ) -> tuple[Tensor, Tensor]:
-    """One image, (1, channels, height, width) in [0, 1], and its label, (1,)."""
+    """Reconstructs one image, (1, channels, height, width) in [0, 1], and its label, (1,)."""
     if attack == "analytic":
         parts = client.split(released)
         image = analytic_attack(parts["1.weight"], parts["1.bias"]).reshape(shape).clamp(0.0, 1.0)
@@ -171,7 +171,7 @@ def reconstruct(
 
 
 def measure_tensor(cell: AttackCell, seed: int) -> dict[str, float]:
-    """The error of the tensor attack on a gradient, with what the defence did to that gradient: medians over draws.
+    """Measures the tensor attack's error on a gradient, and what the defence did to the gradient: medians over draws.
 
     error is dp-lecture's Eq. 5.2. With k local steps the client has k B records, B for each step. The attacker leaves
     out neurons that dropout switched off, which show as exact zeros.
@@ -216,7 +216,7 @@ def _one_attack(
 
 
 def measure_sensitivity(cell: AttackCell, seed: int) -> dict[str, float]:
-    """The largest l1 change of a gradient on replacing one record, by part and in total."""
+    """Measures the largest l1 change of a gradient on replacing one record, by part and in total."""
     given = cell.factors
     m, d, scaling = needed(cell, "m", given.m), needed(cell, "d", given.d), needed(cell, "scaling", given.scaling)
     a_part, w_part = measured_change(m, d, scaling, cell.training.pairs, common_stream(cell, seed, "sensitivity"))
@@ -236,7 +236,7 @@ class Pictures:
 
 
 def candidates_of(cell: AttackCell, test: Records, seed: int) -> Tensor:
-    """The records among which victims are to be named, in the shape that is released; the victims come first."""
+    """Returns the records among which victims are named, in the shape that is released; the victims come first."""
     order = torch.randperm(len(test.x), generator=common_stream(cell, seed, "candidates"))
     return test.x[order[: cell.training.candidates]].double().reshape(-1, *test.box().shape)
 
@@ -244,7 +244,7 @@ def candidates_of(cell: AttackCell, test: Records, seed: int) -> Tensor:
 def decode(
     cell: AttackCell, mechanism: Mechanism, prior: Prior, candidates: Tensor, seed: int, victims: int
 ) -> Pictures:
-    """Release the first `victims` candidates and denoise them."""
+    """Releases the first `victims` candidates and denoises them."""
     original = candidates[:victims]
     released = mechanism.privatize(original.float(), noise_stream(cell, seed, "released victims")).double()
     return Pictures(original, released, denoise(mechanism, released, prior))
@@ -253,7 +253,7 @@ def decode(
 def measure_likelihood(
     cell: AttackCell, train: Records, test: Records, seed: int, device: torch.device
 ) -> dict[str, float]:
-    """Quality of denoised releases, identification beside the guarantee's bound, and a classifier's accuracy."""
+    """Measures denoised releases' quality, identification beside the guarantee's bound, and a classifier's accuracy."""
     mechanism = mechanism_on(cell, test.box())
     candidates = candidates_of(cell, test, seed)
     seen = decode(cell, mechanism, Prior.of(train.x), candidates, seed, cell.training.victims)
@@ -279,7 +279,7 @@ def measure_likelihood(
 
 
 def fit_on_releases(model: nn.Module, released: Tensor, records: Records, **settings: Any) -> Scaling:
-    """Train a classifier on what was released of the records; returns the scaling of its inputs."""
+    """Trains a classifier on what was released of the records; returns the scaling of its inputs."""
     scaling = Scaling.of(released)
     fit(model, scaling(model_inputs(released, records.kind)), records.y, **settings)
     return scaling
@@ -288,7 +288,7 @@ def fit_on_releases(model: nn.Module, released: Tensor, records: Records, **sett
 def measure_membership(
     cell: AttackCell, train: Records, test: Records, seed: int, device: torch.device
 ) -> dict[str, float]:
-    """A loss-threshold attack on a model trained on its members' releases, beside the guarantee's bound.
+    """Measures a loss-threshold attack on a model trained on its members' releases, beside the guarantee's bound.
 
     Every second member is a canary, whose label is drawn at random: only by memorising it can a model fit it. Canaries
     are told from test records with random labels, the other members from test records. The model is trained for long on

@@ -21,7 +21,7 @@ from tensorldp_papers.run.streams import mechanism_on
 ON_NETWORKS = {"tensor": networks.measure_tensor, "sensitivity": networks.measure_sensitivity}
 ON_GRADIENTS = (*gradients.INVERSIONS, "analytic")
 ON_RELEASES = {"likelihood": releases.measure_likelihood, "membership": releases.measure_membership}
-STAND_IN = 64
+STAND_IN = 64  # elements of an audited gradient: with more, too few samples fit
 
 
 class Attacks(MeasureMethod[AttackTraining, AttackFactors]):
@@ -41,7 +41,7 @@ class Attacks(MeasureMethod[AttackTraining, AttackFactors]):
         return read_records(data / f"{split}.safetensors")
 
     def _mechanism(self, cell: AttackCell, data: Path | None) -> Mechanism:
-        """What one victim's release goes through."""
+        """Makes the mechanism that one victim's release goes through."""
         attack = cell.factors.attack
         if attack in ON_RELEASES:
             return mechanism_on(cell, self._records(data, "test").box())
@@ -70,7 +70,7 @@ class Attacks(MeasureMethod[AttackTraining, AttackFactors]):
         return describe(mechanism.curve(), mechanism.unit, notes)
 
     def audited(self, cell: AttackCell, data: Path | None) -> Audited:
-        """The release's mechanism; on 64 elements for gradients, as otherwise too few samples fit."""
+        """Returns the release's mechanism; on 64 elements for gradients, as otherwise too few samples fit."""
         attack = cell.factors.attack
         if not cell.private or attack == "membership":  # whose releases are those of `likelihood`
             return None, ""

@@ -51,7 +51,7 @@ class Preference:
 
 
 def epsilon_levels(mode: str | Sequence[float], clients: int, largest: float) -> list[float]:
-    """Every client's epsilon: the mode's levels, repeated in turn and scaled so that the largest client's is `largest`.
+    """Returns every client's epsilon: the mode's levels, in turn, scaled so that the largest client's is `largest`.
 
     A mode is `e1`, `e2`, `e3` (PLDP-FL, 6.1.3), `same`, or the levels of the first clients.
     """
@@ -64,7 +64,7 @@ def epsilon_levels(mode: str | Sequence[float], clients: int, largest: float) ->
 
 
 def range_lengths(mode: str | float | Sequence[float], clients: int) -> list[float]:
-    """Every client's length L of its safe range: the mode's lengths, repeated in turn.
+    """Returns every client's length L of its safe range: the mode's lengths, repeated in turn.
 
     A mode is `t1`, `t2`, `t3` (PLDP-FL, 6.1.3), one length for all, or the lengths of the first clients.
     """
@@ -83,7 +83,7 @@ def preferences(
     largest: float,
     centre: float = 0.0,
 ) -> list[Preference]:
-    """The (tau, epsilon) of every client, by `epsilon_levels` and `range_lengths`.
+    """Returns the (tau, epsilon) of every client, by `epsilon_levels` and `range_lengths`.
 
     `centre` is that of every safe range, in the unit of a weight; the paper does not print its own.
     """
@@ -96,7 +96,7 @@ def preferences(
 
 
 def participant_count(clients: int, participation: float) -> int:
-    """gamma N, rounded to at least one."""
+    """Returns gamma N, rounded to at least one."""
     return max(1, round(participation * clients))
 
 
@@ -113,11 +113,11 @@ class Upload(ABC):
 
     @abstractmethod
     def release(self, start: Tensor, weights: Tensor, generator: torch.Generator) -> Tensor:
-        """The model (I,) that the server gets, from the global weights and the client's own, both (I,)."""
+        """Releases the model (I,) that the server gets, from the global weights and the client's own, both (I,)."""
 
     @abstractmethod
     def curve(self) -> PrivacyCurve:
-        """The privacy curve of one upload, for replacing the client's whole model by any other."""
+        """Computes the privacy curve of one upload, for replacing the client's whole model by any other."""
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ def make_upload(
     clip: float = 1.0,
     delta: float = NOMINAL_DELTA,
 ) -> Upload:
-    """A client's upload.
+    """Makes a client's upload.
 
     Args:
         name: the mechanism's registry key.
@@ -244,48 +244,48 @@ class Ledger:
 
     @property
     def clients(self) -> int:
-        """How many clients there are."""
+        """Returns the number of clients."""
         return len(self.uploads)
 
     def counts(self, after: int | None = None) -> npt.NDArray[np.int64]:
-        """(clients,) how often each has uploaded, in all rounds or in the first `after`."""
+        """Counts each client's uploads, (clients,), in all rounds or in the first `after`."""
         done = self.rounds[:after]
         return np.sum(done, axis=0, dtype=np.int64) if done else np.zeros(self.clients, dtype=np.int64)
 
     def may_upload(self, client: int) -> bool:
-        """Whether the client's own budget allows one more upload."""
+        """Returns whether the client's own budget allows one more upload."""
         if self.on_exhausted == "continue":
             return True
         limit = self.nominal[client] if self.budget is None else self.budget
         return (int(self.counts()[client]) + 1) * self.price[client] <= limit * (1.0 + 1e-9)
 
     def record(self, clients: Sequence[int]) -> None:
-        """A round in which just these clients uploaded."""
+        """Records a round in which just these clients uploaded."""
         row = np.zeros(self.clients, dtype=bool)
         row[list(clients)] = True
         self.rounds.append(row)
 
     def per_weight(self, after: int | None = None) -> list[float]:
-        """Each client's nominal epsilon of a weight, summed over its uploads; NaN where a weight has none."""
+        """Sums each client's nominal epsilon of a weight over its uploads; NaN where a weight has none."""
         return [
             math.nan if u.per_weight is None else (u.per_weight * int(n) if n else 0.0)
             for u, n in zip(self.uploads, self.counts(after), strict=True)
         ]
 
     def curve(self, client: int, after: int | None = None) -> PrivacyCurve | None:
-        """What a client's uploads guarantee for its whole model, all rounds together; None if it made none."""
+        """Computes what a client's uploads guarantee for its whole model, all rounds together; None if it made none."""
         count = int(self.counts(after)[client])
         return self.uploads[client].curve().compose(count) if count else None
 
     def spent(self, delta: float, after: int | None = None) -> list[float]:
-        """Each client's epsilon of the whole model over its uploads at `delta`; 0 for one that made none."""
+        """Computes each client's epsilon of the whole model over its uploads at `delta`; 0 for one that made none."""
         return [
             epsilon_of(upload, int(count), delta)
             for upload, count in zip(self.uploads, self.counts(after), strict=True)
         ]
 
     def largest(self, delta: float) -> tuple[int, float] | None:
-        """The client that has spent most on its whole model, and its epsilon; None before any upload."""
+        """Returns the client that has spent most on its whole model, and its epsilon; None before any upload."""
         busiest: dict[Upload, int] = {}
         counts = self.counts()
         for client, upload in enumerate(self.uploads):  # more uploads of a kind always spend more
@@ -297,5 +297,5 @@ class Ledger:
 
 @lru_cache(maxsize=100_000)
 def epsilon_of(upload: Upload, count: int, delta: float) -> float:
-    """The epsilon of a whole model at `delta` over `count` uploads; 0 for none."""
+    """Computes the epsilon of a whole model at `delta` over `count` uploads; 0 for none."""
     return upload.curve().compose(count).epsilon(delta) if count else 0.0

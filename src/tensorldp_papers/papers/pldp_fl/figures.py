@@ -42,11 +42,11 @@ BANDS = "Lines: means over seeds; bands: lowest to highest."
 LEARNS = 1 / 3  # of the accuracy without privacy
 THIRD = "a third of the accuracy without privacy"
 LEARNING = f"To learn is to reach {THIRD} with every seed."
-NEAR = 1.15  # times a guarantee that counts as the same
+NEAR_GUARANTEE = 1.15  # times a guarantee that counts as the same
 
 
 def pldp_rows(metrics: pd.DataFrame, study: str) -> pd.DataFrame:
-    """The rows of a study with its factors as columns; a factor that a cell lacks is empty text.
+    """Returns the rows of a study with its factors as columns; a factor that a cell lacks is empty text.
 
     A cell with safe ranges that does not name their centre has `zero`.
 
@@ -63,18 +63,18 @@ def pldp_rows(metrics: pd.DataFrame, study: str) -> pd.DataFrame:
 
 
 def usual(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with the study's own share of clients, split and number of records."""
+    """Returns the rows with the study's own share of clients, split and number of records."""
     return rows[(rows["participation"] == "") & (rows["split"] == "") & (rows["limit"] == "")]
 
 
 def over_rounds(rows: pd.DataFrame, stem: str = "accuracy") -> pd.DataFrame:
-    """Rows of the metric `<stem>_by_round`."""
+    """Returns rows of the metric `<stem>_by_round`."""
     series = rows[rows["metric"] == f"{stem}_by_round"]
     return series.assign(round=series["round"].astype(float))
 
 
 def draw_rounds(metrics: pd.DataFrame, *, centre: str = "global") -> Figure:
-    """Accuracy over rounds: a row for each data set, a panel for each mode of epsilon, a line for each of safe ranges.
+    """Draws accuracy over rounds: a row for each data set, a panel for each mode of epsilon, a line for each of ranges.
 
     Args:
         metrics: the metrics table.
@@ -119,7 +119,7 @@ def draw_rounds(metrics: pd.DataFrame, *, centre: str = "global") -> Figure:
 
 
 def draw_comparison(metrics: pd.DataFrame) -> Figure:
-    """Accuracy over rounds of several mechanisms on ranges of width 2, a panel for each data set and centre.
+    """Draws accuracy over rounds of several mechanisms on ranges of width 2, a panel for each data set and centre.
 
     Args:
         metrics: the metrics table.
@@ -166,7 +166,7 @@ class Pair:
 
 
 def pairs(metrics: pd.DataFrame) -> list[Pair]:
-    """For each data set and mode of epsilon PDPM with its best ranges, and PrivUnit at nearly that guarantee or less.
+    """Pairs, by data set and mode of epsilon, PDPM with its best ranges and PrivUnit at nearly that guarantee or less.
 
     The guarantee is the largest client's, of its whole model over the whole run.
 
@@ -189,7 +189,7 @@ def pairs(metrics: pd.DataFrame) -> list[Pair]:
                 continue
             best = own.sort_values("mean").iloc[-1]
             ratio = at["guarantee_epsilon"] / best["guarantee_epsilon"]
-            near = at[(ratio < 1.01) & (ratio > 1 / NEAR)]
+            near = at[(ratio < 1.01) & (ratio > 1 / NEAR_GUARANTEE)]
             if len(near):
                 twin = near.sort_values("guarantee_epsilon").iloc[-1]
                 found.append(Pair(dataset, mode, _point(best), _point(twin)))
@@ -197,7 +197,7 @@ def pairs(metrics: pd.DataFrame) -> list[Pair]:
 
 
 def draw_guaranteed(metrics: pd.DataFrame) -> Figure:
-    """PDPM and PrivUnit at nearly one guarantee: a row for each mode of epsilon, two dots with a line between them.
+    """Draws PDPM and PrivUnit at nearly one guarantee: a row for each mode of epsilon, two dots joined by a line.
 
     Args:
         metrics: the metrics table.
@@ -233,14 +233,14 @@ def draw_guaranteed(metrics: pd.DataFrame) -> Figure:
         say_empty(axes[0], "not run at this scale")
     note = (
         "True ε: of the largest client's whole model over the whole run, at δ = 1e-5; of PrivUnit the same or up to "
-        f"{100 * (1 - 1 / NEAR):.0f} % less. PDPM spends the printed ε on each weight, with its best safe ranges; "
-        "PrivUnit its own on a whole model. Bars: lowest to highest seed."
+        f"{100 * (1 - 1 / NEAR_GUARANTEE):.0f} % less. PDPM spends the printed ε on each weight, with its best safe "
+        "ranges; PrivUnit its own on a whole model. Bars: lowest to highest seed."
     )
     return finish(figure, _pairs_answer(found), datasets=datasets, note=note)
 
 
 def draw_errors(metrics: pd.DataFrame) -> Figure:
-    """Relative error against epsilon by modes of safe ranges, and against the range by modes of epsilon.
+    """Draws relative error against epsilon by modes of safe ranges, and against the range by modes of epsilon.
 
     Args:
         metrics: the metrics table.
@@ -265,7 +265,7 @@ def draw_errors(metrics: pd.DataFrame) -> Figure:
 
 
 def draw_error_mechanisms(metrics: pd.DataFrame) -> Figure:
-    """The same error of several mechanisms on ranges of width 2, with one epsilon for all.
+    """Draws the same error of several mechanisms on ranges of width 2, with one epsilon for all.
 
     Args:
         metrics: the metrics table.
@@ -292,7 +292,7 @@ def draw_error_mechanisms(metrics: pd.DataFrame) -> Figure:
 
 
 def client_table(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row per variant, seed and client: `uploads`, `epsilon` (whole model, whole run), `per_weight`, `nominal`."""
+    """Tabulates by variant, seed and client `uploads`, `epsilon` (whole model, whole run), `per_weight`, `nominal`."""
     rows = rows[rows["metric"].isin(["client_uploads", "client_epsilon", "client_per_weight"])]
     rows = rows.assign(client=rows["client"].astype(int), what=rows["metric"].str.removeprefix("client_"))
     table = rows.pivot_table(index=["variant", "eps", "tau", "seed", "client"], columns="what", values="value")
@@ -301,7 +301,7 @@ def client_table(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_ledger(metrics: pd.DataFrame) -> Figure:
-    """What clients have spent with PDPM: each at the end against its epsilon in the paper, and over the rounds.
+    """Draws what clients have spent with PDPM: each at the end against its epsilon in the paper, and over the rounds.
 
     Args:
         metrics: the metrics table.
@@ -346,7 +346,7 @@ def draw_ledger(metrics: pd.DataFrame) -> Figure:
 
 
 def _by_share(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of Figure 3 with the share of clients in a round as a column; none if the table has a single share.
+    """Returns rows of Figure 3 with the share of clients in a round as a column; none if the table has a single share.
 
     The study's own share is not a factor: its cells are those that the other figures show. They are left out if they
     ran for more rounds than the others, as their uploads tell.
@@ -364,7 +364,7 @@ def _by_share(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_participation(metrics: pd.DataFrame) -> Figure:
-    """Against the share of clients in a round: what is uploaded, and each data set's accuracy.
+    """Draws against the share of clients in a round what is uploaded, and each data set's accuracy.
 
     Args:
         metrics: the metrics table.
@@ -412,7 +412,7 @@ def _line(ax: Axes, rows: pd.DataFrame, name: str, at: str, text: str | None, ma
 
 
 def _draw_free(ax: Axes, rows: pd.DataFrame) -> None:
-    """The curve without privacy, as a reference."""
+    """Draws the curve without privacy, as a reference."""
     means = over_seeds(rows, "round")
     if len(means):
         draw_bound(ax, means["round"], means["mean"], label(NO_PRIVACY))
@@ -426,7 +426,7 @@ def _rounds_axes(axes: Sequence[Axes]) -> None:
 
 
 def _errors(ax: Axes, rows: pd.DataFrame, name: str, at: str, text: str | None, marker: str | None = None) -> None:
-    """Measured errors with the closed form."""
+    """Draws measured errors with the closed form."""
     expected = over_seeds(rows[rows["metric"] == "expected_relative_error"], at)
     if len(expected):
         draw_bound(ax, expected[at], expected["mean"], "_")
@@ -438,7 +438,7 @@ def _drawn_errors(rows: pd.DataFrame) -> pd.Series:
 
 
 def _write(ax: Axes, text: str, at: tuple[float, float], above: float, colour: str, weight: str = "normal") -> None:
-    """A text centred above a place, at a distance in points."""
+    """Writes a text centred above a place, at a distance in points."""
     place: dict[str, Any] = {"xytext": (0, above), "textcoords": "offset points", "ha": "center"}
     ax.annotate(text, at, color=colour, weight=weight, fontsize=TEXT, **place)
 
@@ -459,13 +459,13 @@ WIDE = "Accuracy over rounds of several mechanisms on ranges of width 2"
 
 
 def _final(rows: pd.DataFrame) -> pd.DataFrame:
-    """The accuracy of each data set and variant at its last round: mean, lowest and highest of the seeds."""
+    """Computes the accuracy of each data set and variant at its last round: mean, lowest and highest of the seeds."""
     last = rows[rows["round"] == rows.groupby(["dataset", "mechanism", "variant"])["round"].transform("max")]
     return over_seeds(last, ["dataset", "mechanism", "variant"])
 
 
 def _learns(rows: pd.DataFrame, free: pd.DataFrame) -> bool | None:
-    """Whether on some data set all seeds of a variant get a third of what there is without privacy.
+    """Returns whether on some data set all seeds of a variant get a third of what there is without privacy.
 
     None where the seeds do not agree, or none was run.
     """
@@ -478,7 +478,7 @@ def _learns(rows: pd.DataFrame, free: pd.DataFrame) -> bool | None:
 
 
 def _rounds_answer(rows: pd.DataFrame, free: pd.DataFrame, datasets: list[str]) -> str:
-    """The title: with which mixes of epsilon PDPM learns, and how well at best."""
+    """Returns the title: with which mixes of epsilon PDPM learns, and how well at best."""
     if rows.empty:
         return NOT_RUN
     learns = {mode: _learns(rows[rows["eps"] == mode], free) for mode in MODES}
@@ -500,7 +500,7 @@ def _rounds_answer(rows: pd.DataFrame, free: pd.DataFrame, datasets: list[str]) 
 
 
 def _comparison_answer(rows: pd.DataFrame, free: pd.DataFrame, names: list[str], datasets: list[str]) -> str:
-    """The title: which mechanisms learn on ranges of width 2."""
+    """Returns the title: which mechanisms learn on ranges of width 2."""
     if rows.empty:
         return NOT_RUN
     learns = {name: _learns(rows[rows["mechanism"] == name], free) for name in names}
@@ -517,7 +517,7 @@ def _comparison_answer(rows: pd.DataFrame, free: pd.DataFrame, names: list[str],
 
 
 def _pairs_answer(found: list[Pair]) -> str:
-    """The title: how much more PrivUnit has at one guarantee."""
+    """Returns the title: how much more PrivUnit has at one guarantee."""
     if not found:
         return NOT_RUN
     strict = min(found, key=lambda pair: pair.pdpm.at)
@@ -529,7 +529,7 @@ def _pairs_answer(found: list[Pair]) -> str:
 
 
 def _errors_answer(rows: pd.DataFrame) -> str:
-    """The title: whether the error behaves as its closed form says."""
+    """Returns the title: whether the error behaves as its closed form says."""
     means = rows.groupby(["metric", "variant", "epsilon"])["value"].mean()
     if not {"relative_error", "expected_relative_error"} <= set(rows["metric"]):
         return "The error of a mean under personal budgets"
@@ -540,7 +540,7 @@ def _errors_answer(rows: pd.DataFrame) -> str:
 
 
 def _shares_answer(accuracy: pd.DataFrame) -> str:
-    """The title: what more clients in a round give with PDPM, where its accuracy is highest."""
+    """Returns the title: what more clients in a round give with PDPM, where its accuracy is highest."""
     own = accuracy[accuracy["mechanism"] == PDPM]
     if own.empty:
         return NOT_RUN

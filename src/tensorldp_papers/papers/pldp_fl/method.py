@@ -29,7 +29,7 @@ from tensorldp_papers.run.privacy import LABELS, describe
 from tensorldp_papers.run.records import Records, Scaling, model_inputs, read_records
 from tensorldp_papers.run.streams import common_stream, noise_stream
 
-STAND_IN = 64
+STAND_IN = 64  # weights of an audited model: with more, too few samples fit
 FLOAT_BYTES = 4
 
 
@@ -113,7 +113,7 @@ class PldpFl(InsideMethod[PldpTraining, PldpFactors]):
         return describe(curve, "run", notes)
 
     def audited(self, cell: PldpCell, data: Path) -> Audited:
-        """One weight, or a model of 64 weights: with more, too few samples fit to say anything."""
+        """Returns the mechanism on one weight, or on 64: with more, too few samples fit to say anything."""
         top = max(client_preferences(cell), key=lambda preference: preference.epsilon)
         mechanism = upload_of(cell, top, STAND_IN).mechanism
         return mechanism, f"the largest client's mechanism on a record of {mechanism.size} weights"

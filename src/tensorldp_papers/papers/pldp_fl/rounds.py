@@ -30,13 +30,13 @@ Streams = Callable[[str], torch.Generator]
 
 
 def selections(clients: int, participation: float, rounds: int, generator: torch.Generator) -> list[list[int]]:
-    """The gamma N clients that the server draws in each round, sorted."""
+    """Draws the gamma N clients of each round, sorted."""
     count = participant_count(clients, participation)
     return [sorted(torch.randperm(clients, generator=generator)[:count].tolist()) for _ in range(rounds)]
 
 
 def replay(ledger: Ledger, chosen: Sequence[Sequence[int]]) -> Ledger:
-    """The ledger after the given selections: who uploads depends on them and on budgets, never on data."""
+    """Replays the given selections: who uploads depends on them and on budgets, never on data; returns the ledger."""
     for selected in chosen:
         ledger.record([client for client in selected if ledger.may_upload(client)])
     return ledger
@@ -54,7 +54,7 @@ def personalised_average(
     every: int = 1,
     what: str = "training",
 ) -> tuple[Tensor, list[int]]:
-    """The global weights after some rounds, and after which; the ledger is filled in.
+    """Runs the rounds; returns the global weights after some of them, and after which. The ledger is filled in.
 
     The ledger is empty at first. `order` gives the generators of batches, on the CPU, by a text that names the client
     and the round, so that a client's numbers depend on no other client; `noise` those of the mechanisms, on the
@@ -87,7 +87,7 @@ def personalised_average(
 
 
 def client_preferences(cell: PldpCell) -> list[Preference]:
-    """The (tau, epsilon) of every client of the cell; the largest epsilon is the cell's."""
+    """Returns the (tau, epsilon) of every client of the cell; the largest epsilon is the cell's."""
     settings = cell.training
     if cell.factors.centre == "global" and settings.range_centre != 0.0:
         raise InputError(
@@ -104,7 +104,7 @@ def client_preferences(cell: PldpCell) -> list[Preference]:
 
 
 def upload_of(cell: PldpCell, preference: Preference, size: int) -> Upload:
-    """The way in which a client of the cell uploads a model of `size` weights."""
+    """Returns the way in which a client of the cell uploads a model of `size` weights."""
     return make_upload(
         cell.mechanism,
         preference,
@@ -118,7 +118,7 @@ def upload_of(cell: PldpCell, preference: Preference, size: int) -> Upload:
 
 
 def new_ledger(cell: PldpCell, size: int) -> Ledger:
-    """An empty ledger of the cell's clients for a model of `size` weights."""
+    """Makes an empty ledger of the cell's clients for a model of `size` weights."""
     settings = cell.training
     wanted = client_preferences(cell)
     uses = settings.rounds if cell.factors.budget == "run" else 1
@@ -132,13 +132,13 @@ def new_ledger(cell: PldpCell, size: int) -> Ledger:
 
 
 def selected(cell: PldpCell, seed: int) -> list[list[int]]:
-    """The clients that the server draws in each round."""
+    """Returns the clients that the server draws in each round."""
     settings = cell.training
     return selections(settings.clients, settings.participation, settings.rounds, common_stream(cell, seed, "selection"))
 
 
 def largest_curve(cell: PldpCell, size: int) -> tuple[PrivacyCurve, int, int]:
-    """The curve of the client with the weakest guarantee over the run, of all seeds, with its number and uploads.
+    """Computes the weakest client's curve over the run, of all seeds, with the client's number and uploads.
 
     Who uploads when depends on the seed and on budgets only, so that no training is needed.
     """
@@ -159,7 +159,7 @@ def largest_curve(cell: PldpCell, size: int) -> tuple[PrivacyCurve, int, int]:
 
 
 def ledger_rows(ledger: Ledger, marks: list[int], delta: float) -> list[dict[str, Any]]:
-    """Metrics of the ledger: every client's uploads, epsilon per weight and of its whole model, and their growth."""
+    """Tabulates the ledger: every client's uploads, epsilon per weight and of its whole model, and their growth."""
     rows: list[dict[str, Any]] = []
     spent = ledger.spent(delta)
     weights, counts = ledger.per_weight(), ledger.counts()

@@ -21,7 +21,7 @@ Network = Callable[[Sequence[Tensor], Tensor], Tensor]
 
 
 def _layer(module: nn.Module, first: int) -> tuple[Network, int] | None:
-    """A layer as a function of all parameters and its input, and how many parameters it takes from `first` on."""
+    """Returns a layer as a function of all parameters and its input, and how many it takes from `first` on."""
     if isinstance(module, nn.Conv2d) and module.bias is not None and module.padding_mode == "zeros":
         stride, padding, dilation, groups = module.stride, module.padding, module.dilation, module.groups
         return lambda p, x: F.conv2d(x, p[first], p[first + 1], stride, padding, dilation, groups), 2
@@ -38,7 +38,7 @@ def _layer(module: nn.Module, first: int) -> tuple[Network, int] | None:
 
 
 def functional(model: nn.Module) -> Network:
-    """network(parameters, x): a nested Sequential with other parameters, in the order of `model.parameters()`.
+    """Makes network(parameters, x): a nested Sequential with other parameters, in the order of `model.parameters()`.
 
     Layers whose state clients cannot share, such as dropout and batch-norm, are refused.
     """
@@ -63,7 +63,7 @@ def functional(model: nn.Module) -> Network:
 
 
 def activations(model: nn.Module, sample: Tensor) -> int:
-    """The number of elements of all layers' outputs for one record, `sample` with a batch axis of 1."""
+    """Counts the elements of all layers' outputs for one record, `sample` with a batch axis of 1."""
     total, x = 0, sample
     with torch.no_grad():
         for module in flat_layers(model):
@@ -75,7 +75,7 @@ def activations(model: nn.Module, sample: Tensor) -> int:
 def deal(
     y: Tensor, clients: int, generator: torch.Generator, *, split: str = "iid", alpha: float = 0.5
 ) -> list[Tensor]:
-    """Record indices of every client.
+    """Deals record indices to every client.
 
     `iid` deals equally at random (the first clients one more), as PLDP-FL does; `dirichlet` divides each class in
     proportions Dir(alpha), up to a hundred times until no client is empty: the smaller alpha, the less even.
@@ -96,7 +96,7 @@ def deal(
 
 
 def _dirichlet_shares(clients: int, alpha: float, generator: torch.Generator) -> Tensor:
-    """One draw of Dir(alpha), in logs: at a small alpha the gamma variates that are divided would all be 0."""
+    """Draws from Dir(alpha), in logs: at a small alpha the gamma variates that are divided would all be 0."""
     grown = torch._standard_gamma(torch.full((clients,), alpha + 1.0, dtype=torch.float64), generator)
     chance = 1.0 - torch.rand(clients, dtype=torch.float64, generator=generator)  # in (0, 1]
     return torch.softmax(grown.log() + chance.log() / alpha, dim=0)  # Gamma(alpha) = Gamma(alpha + 1) U^(1 / alpha)
@@ -169,7 +169,7 @@ class ClientSimulation:
         self.chunk = max(1, int(memory_mb * 2**20 / per_client))
 
     def train(self, start: Tensor, clients: Sequence[int], order: Callable[[int], torch.Generator]) -> Tensor:
-        """The weights of each given client after its local training, (clients, I).
+        """Trains each given client locally and returns their weights, (clients, I).
 
         A client's result depends only on its own records and generator, not on who else is trained with it. `start`
         holds the global weights, (I,), and `order` gives a CPU generator of a client's batches in this round.
@@ -193,7 +193,7 @@ class ClientSimulation:
         return out
 
     def _batches(self, client: int, generator: torch.Generator) -> Tensor:
-        """(steps, B) record indices of one round, in a fresh order each epoch; -1 fills an epoch's last batch up."""
+        """Draws a round's record indices, (steps, B), in a fresh order each epoch; -1 fills an epoch's last batch."""
         shard = self.shards[client]
         count = -(-len(shard) // self.batch_size)
         plan = torch.full((self.epochs, count * self.batch_size), -1, dtype=torch.int64)
@@ -202,7 +202,7 @@ class ClientSimulation:
         return plan.reshape(self.epochs * count, self.batch_size)
 
     def _split(self, vectors: Tensor) -> list[Tensor]:
-        """(..., I) as the parameters' tensors, with the same leading axes."""
+        """Splits (..., I) into the parameters' tensors, with the same leading axes."""
         parts = vectors.split(self.sizes, dim=-1)
         return [part.reshape(*vectors.shape[:-1], *shape) for part, shape in zip(parts, self.shapes, strict=True)]
 
@@ -222,7 +222,7 @@ class ClientSimulation:
         return torch.cat([part.detach().reshape(-1) for part in weights])
 
     def _train_together(self, start: Tensor, plans: list[Tensor]) -> Tensor:
-        """(clients, I) for clients sorted by falling numbers of steps."""
+        """Trains (clients, I) for clients sorted by falling numbers of steps."""
         steps = [len(plan) for plan in plans]
         table = torch.full((len(plans), steps[0], self.batch_size), -1, dtype=torch.int64)
         for row, plan in zip(table, plans, strict=True):

@@ -25,7 +25,7 @@ from tensorldp_papers.run.streams import common_stream, noise_stream
 
 
 def uniform_variance(mechanism: Mechanism) -> float | None:
-    """E Var(M(w) | w) of a value w that is uniform on the mechanism's interval; None where there is no closed form.
+    """Computes E Var(M(w) | w) of a w that is uniform on the mechanism's interval; None without a closed form.
 
     Variances are quadratic in the value, so that Simpson's rule is exact.
     """
@@ -44,7 +44,7 @@ def uniform_variance(mechanism: Mechanism) -> float | None:
 
 
 def expected_error(mechanisms: Sequence[Mechanism]) -> float | None:
-    """E |mean of releases - mean of values| for values uniform on each participant's interval.
+    """Computes E |mean of releases - mean of values| for values uniform on each participant's interval.
 
     By the central limit theorem sqrt(2 / pi) times the deviation of the mean; None where one has no closed form.
     """
@@ -58,7 +58,7 @@ def expected_error(mechanisms: Sequence[Mechanism]) -> float | None:
 def released_means(
     mechanisms: Sequence[Mechanism], records: int, values: torch.Generator, noise: torch.Generator
 ) -> tuple[Tensor, Tensor]:
-    """The true and the released mean over participants of each of `records` values, both (records,), float64.
+    """Returns the true and the released mean over participants of each of `records` values, both (records,), float64.
 
     Each participant has a mechanism of one value, whose interval its values fill uniformly.
     """
@@ -73,7 +73,7 @@ def released_means(
 
 
 def participants(cell: SyntheticCell) -> list[PerWeight]:
-    """Every participant's way to release its values."""
+    """Returns every participant's way to release its values."""
     settings = cell.training
     wanted = preferences(
         cell.factors.eps,

@@ -7,9 +7,9 @@ sources print instead.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import exp, log, pi, sqrt
 from typing import Any
 
 import pandas as pd
@@ -26,34 +26,32 @@ def _expected_norm(phi: Callable[[float], float], size: int, rms: float) -> floa
 
     # t = e^u / rms^2 spreads the integrand over a few units of u
     def integrand(u: float) -> float:
-        t = math.exp(u) / rms**2
+        t = exp(u) / rms**2
         value: float = (1.0 - phi(t) ** size) * t**-0.5
         return value
 
     # below t0 the numerator is rms^2 t, and as computed it is only rounding
     start = -22.0
     total = float(quad(integrand, start, 60.0, limit=2000, epsabs=0.0, epsrel=1e-8, points=[0.0])[0])
-    total += 2.0 * rms * math.exp(start / 2.0)
-    return total / (2 * math.sqrt(math.pi))
+    total += 2.0 * rms * exp(start / 2.0)
+    return total / (2 * sqrt(pi))
 
 
 def laplace_norm(scale: float, size: int, atom: float = 0.0) -> float:
-    """E ||Z||_2 of `size` coordinates, each 0 with probability `atom` and Lap(0, scale) otherwise."""
+    """Computes E ||Z||_2 of `size` coordinates, each 0 with probability `atom` and Lap(0, scale) otherwise."""
 
     def phi(t: float) -> float:
-        u = 1.0 / (2.0 * scale * math.sqrt(t))
-        return atom + (1.0 - atom) * math.sqrt(math.pi) * u * float(erfcx(u))
+        u = 1.0 / (2.0 * scale * sqrt(t))
+        return atom + (1.0 - atom) * sqrt(pi) * u * float(erfcx(u))
 
-    return _expected_norm(phi, size, scale * math.sqrt(2.0 * size))
+    return _expected_norm(phi, size, scale * sqrt(2.0 * size))
 
 
 def gaussian_norm(sigma: float, size: int, atom: float = 0.0) -> float:
-    """E ||Z||_2 of `size` coordinates, each 0 with probability `atom` and N(0, sigma^2) otherwise."""
+    """Computes E ||Z||_2 of `size` coordinates, each 0 with probability `atom` and N(0, sigma^2) otherwise."""
     if atom == 0.0:
-        return sigma * math.sqrt(2.0) * math.exp(float(gammaln((size + 1) / 2) - gammaln(size / 2)))
-    return _expected_norm(
-        lambda t: atom + (1.0 - atom) / math.sqrt(1.0 + 2.0 * sigma**2 * t), size, sigma * math.sqrt(size)
-    )
+        return sigma * sqrt(2.0) * exp(float(gammaln((size + 1) / 2) - gammaln(size / 2)))
+    return _expected_norm(lambda t: atom + (1.0 - atom) / sqrt(1.0 + 2.0 * sigma**2 * t), size, sigma * sqrt(size))
 
 
 @dataclass(frozen=True)
@@ -71,39 +69,41 @@ SETTINGS = (
 )
 EPSILONS = (0.1, 0.5, 1.0, 10.0, 100.0)
 
-# Table 5; n = I, the number of elements, d = Delta, e = epsilon, p = probability to keep an element, rows = I_1
+# Table 5 by Delta, I (the number of elements), I_1 (that of rows), epsilon and the probability to keep an element
 PRINTED: dict[str, Callable[[float, int, int, float, float], float]] = {
-    "laplace": lambda d, n, rows, e, p: d / e * n * math.sqrt(2 * n),
-    "gaussian": lambda d, n, rows, e, p: d / (2 * e) * n * math.sqrt(n),
-    "mvg": lambda d, n, rows, e, p: d * rows * n * math.sqrt(n) / (math.sqrt(2) * e) * math.log(rows + 1) ** 2,
-    "idn": lambda d, n, rows, e, p: d * n * math.sqrt(n) / (math.sqrt(2) * e),
-    "dphsgd": lambda d, n, rows, e, p: d / e * n * math.sqrt(2 * n),  # times C = 1
-    "tldp-l": lambda d, n, rows, e, p: d / e * math.sqrt(2 * (1 - p) * n),
-    "tldp-g": lambda d, n, rows, e, p: d / (2 * e) * math.sqrt((1 - p) * n),
+    "laplace": lambda delta, size, rows, epsilon, keep: delta / epsilon * size * sqrt(2 * size),
+    "gaussian": lambda delta, size, rows, epsilon, keep: delta / (2 * epsilon) * size * sqrt(size),
+    "mvg": lambda delta, size, rows, epsilon, keep: (
+        delta * rows * size * sqrt(size) / (sqrt(2) * epsilon) * log(rows + 1) ** 2
+    ),
+    "idn": lambda delta, size, rows, epsilon, keep: delta * size * sqrt(size) / (sqrt(2) * epsilon),
+    "dphsgd": lambda delta, size, rows, epsilon, keep: delta / epsilon * size * sqrt(2 * size),  # times C = 1
+    "tldp-l": lambda delta, size, rows, epsilon, keep: delta / epsilon * sqrt(2 * (1 - keep) * size),
+    "tldp-g": lambda delta, size, rows, epsilon, keep: delta / (2 * epsilon) * sqrt((1 - keep) * size),
 }
 NORMS = {LAPLACE: laplace_norm, GAUSSIAN: gaussian_norm}
 
 
 def expected_norm(mechanism: Mechanism) -> float:
-    """E ||Z||_2, exact for i.i.d. noise with or without kept elements; other noise is taken as i.i.d. Gaussian."""
+    """Computes E ||Z||_2, exact for i.i.d. noise with or without kept elements, else as of i.i.d. Gaussian noise."""
     if isinstance(mechanism, AdditiveNoise):
         return NORMS[mechanism.law](mechanism.scale, mechanism.size, mechanism.retention)
     error = mechanism.squared_error()
     assert error is not None
-    return gaussian_norm(math.sqrt(error / mechanism.size), mechanism.size)
+    return gaussian_norm(sqrt(error / mechanism.size), mechanism.size)
 
 
 def measured_norm(mechanism: Mechanism, draws: int, seed: int) -> tuple[float, float]:
-    """The mean of ||M(x) - x||_2 over independent draws at x = the box's centre, and its standard error."""
+    """Measures the mean of ||M(x) - x||_2 over independent draws at x = the box's centre, and its standard error."""
     box = mechanism.domain.as_box()
     x = box.constant(box.centre).expand(draws, *box.shape)
     norms = mechanism.privatize(x, generator("error table", mechanism.name, mechanism.epsilon, seed)) - x
     norms = norms.reshape(draws, -1).norm(dim=1)
-    return float(norms.mean()), float(norms.std()) / math.sqrt(draws)
+    return float(norms.mean()), float(norms.std()) / sqrt(draws)
 
 
 def error_table(draws: int = 400, seed: int = 0) -> pd.DataFrame:
-    """One row per setting, mechanism and epsilon.
+    """Tabulates Table 5, one row per setting, mechanism and epsilon.
 
     Columns: status (how sure the mechanism itself is), printed (Table 5), corrected (E ||Z||_2 of the mechanism as
     its own theorem defines it), measured and its standard error, printed_over_corrected, and the guarantee of the

@@ -20,11 +20,11 @@ from tensorldp_papers.run.privacy import describe
 from tensorldp_papers.run.records import Records, Scaling, read_records
 from tensorldp_papers.run.streams import common_stream, mechanism_on, noise_stream
 
-STAND_IN = (8, 8)
+STAND_IN = (8, 8)  # of audited parameters: with more, too few samples fit
 
 
 def parameter_release(cell: FederatedCell, model: nn.Module) -> ParameterRelease:
-    """How the cell releases the parameters of such a model."""
+    """Returns how the cell releases the parameters of such a model."""
 
     def make(domain: Box, **options: Any) -> Mechanism:
         settings = {"epsilon": cell.nominal_epsilon, "delta": cell.delta, **cell.options, **options}
@@ -47,7 +47,7 @@ def parameter_release(cell: FederatedCell, model: nn.Module) -> ParameterRelease
 def train_federated(
     cell: FederatedCell, records: Records, seed: int, device: torch.device, weights: Path | None = None
 ) -> tuple[nn.Module, Scaling]:
-    """TLDP's Type III: the global model after the last round."""
+    """Trains as TLDP's Type III: returns the global model after the last round."""
     model = new_model(cell, records.task, seed, weights).to(device)
     if isinstance(model, BiLSTM) and records.embedding is not None:
         model.use_embedding(records.embedding)
@@ -73,12 +73,12 @@ def train_federated(
 
 
 def has_buffers(model: nn.Module) -> bool:
-    """Whether the model keeps running statistics that are shared without protection."""
+    """Returns whether the model keeps running statistics that are shared without protection."""
     return bool(float_buffers(model))
 
 
 def run_guarantee(release: ParameterRelease, buffers: bool) -> dict[str, Any]:
-    """One user's parameters over all rounds: every round releases the whole vector again."""
+    """Describes what a run guarantees one user's parameters: every round releases the whole vector again."""
     notes = list(release.notes)
     if buffers:
         notes.append("batch-norm running statistics are released unperturbed and are not covered")
@@ -102,7 +102,7 @@ class Federated(InsideMethod[LearningTraining, FederatedFactors]):
         return run_guarantee(parameter_release(cell, model), has_buffers(model))
 
     def audited(self, cell: FederatedCell, data: Path) -> Audited:
-        """The same mechanism on 64 elements: with 10^5 and more, too few samples fit to say anything."""
+        """Returns the same mechanism on 64 elements: with 10^5 and more, too few samples fit to say anything."""
         clip = cell.training.clip
         return (
             mechanism_on(cell, Box(-clip, clip, STAND_IN)),

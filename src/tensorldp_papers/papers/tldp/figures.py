@@ -13,7 +13,7 @@ from tensorldp.privacy import accuracy_ceiling
 from tensorldp_papers.plots.axes import decades, shares
 from tensorldp_papers.plots.comparing import EQUAL, meetings, points
 from tensorldp_papers.plots.curves import main_setting, with_lines
-from tensorldp_papers.plots.finding import PRINTED, Finding, epsilon_words, first_dataset
+from tensorldp_papers.plots.finding import PRINTED_EPSILON, Finding, epsilon_words, first_dataset
 from tensorldp_papers.plots.lines import draw_bound, draw_mechanism, draw_printed, shade
 from tensorldp_papers.plots.means import finite, placed
 from tensorldp_papers.plots.names import dataset_name, study_name
@@ -23,11 +23,11 @@ from tensorldp_papers.plots.style import PALE, QUIET, label, look, order
 from tensorldp_papers.plots.words import percent, short_number
 
 STUDY, RELEASED = "tldp_type1", "accuracy_perturbed_test"
-LEVEL = 0.01  # of a score: no smaller difference is written
+LEAST_GAP = 0.01  # of a score: no smaller difference is written
 
 
 def ceiling_table() -> pd.DataFrame:
-    """The highest accuracy of any classifier on released records of ten classes, by epsilon (pure and 1e-5)."""
+    """Tabulates the highest accuracy of any classifier on releases of ten classes, by epsilon (pure and 1e-5)."""
     grid = np.geomspace(0.05, 20.0, 200)
     return pd.DataFrame(
         {
@@ -39,7 +39,7 @@ def ceiling_table() -> pd.DataFrame:
 
 
 def draw_ceiling(table: pd.DataFrame, metrics: pd.DataFrame) -> Figure:
-    """The ceiling, what papers print at their epsilon, and our runs of TLDP at their printed and true epsilons.
+    """Draws the ceiling, what papers print at their epsilon, and our runs of TLDP at their printed and true epsilons.
 
     Args:
         table: of `ceiling_table`.
@@ -82,7 +82,7 @@ def draw_ceiling(table: pd.DataFrame, metrics: pd.DataFrame) -> Figure:
 
 
 def _claims(paper: str) -> list[tuple[float, float]]:
-    """The test scores of what a paper proposes at an epsilon, each once."""
+    """Returns the test scores of what a paper proposes at an epsilon, each once."""
     found: set[PrintedPoint] = {p for p in printed_points() if p.paper == paper and p.proposed}
     return sorted({(p.epsilon, p.value) for p in found})
 
@@ -100,13 +100,13 @@ def findings(metrics: pd.DataFrame) -> list[Finding]:
 
 
 def _label(metrics: pd.DataFrame) -> Finding | None:
-    """What TLDP's printed epsilon guarantees an image."""
+    """Returns what TLDP's printed epsilon guarantees an image."""
     rows = metrics[(metrics["study"] == STUDY) & (metrics["mechanism"] == "tldp-l")]
     rows = rows[~rows["variant"].str.contains("range=printed")]
     if rows.empty:
         return None
     rows = rows[rows["dataset"] == (dataset := first_dataset(rows))]
-    printed = min(rows["epsilon"].unique(), key=lambda e: abs(math.log(e / PRINTED)))
+    printed = min(rows["epsilon"].unique(), key=lambda e: abs(math.log(e / PRINTED_EPSILON)))
     guaranteed = rows[rows["epsilon"] == printed]["guarantee_epsilon"].min()
     before = (
         f"Where {label('tldp-l')} prints an ε of {epsilon_words(printed)}, one record of {dataset_name(dataset)} gets "
@@ -115,7 +115,7 @@ def _label(metrics: pd.DataFrame) -> Finding | None:
 
 
 def _level(metrics: pd.DataFrame) -> Finding | None:
-    """How far TLDP-L and the Laplace mechanism are apart at one true epsilon."""
+    """Returns how far TLDP-L and the Laplace mechanism are apart at one true epsilon."""
     rows = metrics[(metrics["study"] == STUDY) & (metrics["metric"] == "weighted_f1")]
     if rows.empty:
         return None
@@ -127,4 +127,6 @@ def _level(metrics: pd.DataFrame) -> Finding | None:
         return None
     before = f"At one true ε, F1 of {label('tldp-l')} and of plain Laplace noise on {dataset_name(dataset)} differ by "
     gap = float(np.median(apart))
-    return Finding(before, f"{gap:.2f}" if gap >= LEVEL else f"less than {LEVEL}", ".", STUDY, study_name(STUDY))
+    return Finding(
+        before, f"{gap:.2f}" if gap >= LEAST_GAP else f"less than {LEAST_GAP}", ".", STUDY, study_name(STUDY)
+    )

@@ -41,7 +41,7 @@ def train_on_releases(
     device: torch.device,
     weights: Path | None = None,
 ) -> tuple[nn.Module, Scaling]:
-    """A classifier trained on one seed's released records, (records, *shape) as stored, and its scaling."""
+    """Trains a classifier on one seed's released records, (records, *shape) as stored; returns it with its scaling."""
     scaling = Scaling.of(released)
     inputs = scaling(model_inputs(released, records.kind)).to(device)
     settings = cell.training
@@ -66,7 +66,7 @@ def train_heads_on_releases(
     records: Records,
     device: torch.device,
 ) -> dict[int, tuple[nn.Module, Scaling]]:
-    """`train_on_releases` of a linear model for every seed at once, from what `perturb` wrote for each."""
+    """Trains as `train_on_releases` a linear model for every seed at once, from what `perturb` wrote for each."""
     models, inputs, scalings = {}, [], []
     for seed in cell.seeds:
         arrays = released(seed)
@@ -92,7 +92,7 @@ def train_heads_on_releases(
 
 
 def record_guarantee(cell: LearningCell, box: Box, sizes: Sequence[int] = ()) -> dict[str, Any]:
-    """What one training record is guaranteed by its own release, as data or as features, alone or in a batch.
+    """Describes what its own release guarantees one training record, as data or as features, alone or in a batch.
 
     An extractor that was trained on the records may change all features with one of them. Then it is what all releases
     together guarantee; `sizes` are the numbers of records in the splits that are released.
@@ -152,7 +152,7 @@ class Learning(ReleaseMethod[LearningTraining, LearningFactors]):
         device: torch.device,
         weights: Path | None = None,
     ) -> Iterator[tuple[int, Trained, float]]:
-        """Linear heads in batched trainings of as many seeds as the memory allows.
+        """Trains linear heads in batched trainings of as many seeds as the memory allows.
 
         Nothing here depends on which other seeds there are, so a seed has the same bits alone and among others.
         """

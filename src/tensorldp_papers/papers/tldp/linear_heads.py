@@ -43,7 +43,7 @@ def fit_linear_heads(
     generators: Sequence[torch.Generator],
     what: str = "training",
 ) -> None:
-    """What `classify.fit` does to each head, in place, for all of them together.
+    """Trains each head in place as `classify.fit` does, all of them together.
 
     Each head sees its own inputs, (records, features), in the order of its own CPU generator, so that its weights are
     those of a training alone up to rounding. All have one shape and the same class indices y.

@@ -14,23 +14,23 @@ from tensorldp_papers.progress import track
 
 
 def layer_sizes(model: nn.Module) -> list[int]:
-    """How many released parameters each module owns itself, in the order of the vector."""
+    """Counts the released parameters that each module owns itself, in the order of the vector."""
     sizes = [sum(p.numel() for p in m.parameters(recurse=False) if p.requires_grad) for m in model.modules()]
     return [size for size in sizes if size]
 
 
 def float_buffers(model: nn.Module) -> list[Tensor]:
-    """Batch-norm's running statistics: averaged between users, never perturbed."""
+    """Returns batch-norm's running statistics: averaged between users, never perturbed."""
     return [b for b in model.buffers() if b.is_floating_point()]
 
 
 def clipped(vector: Tensor, clip: float) -> Tensor:
-    """Elements clipped to [-clip, clip]; parameters that training drove to NaN become 0."""
+    """Clips elements to [-clip, clip]; parameters that training drove to NaN become 0."""
     return Box(-clip, clip, tuple(vector.shape)).project(vector.nan_to_num(nan=0.0, posinf=clip, neginf=-clip))
 
 
 def split_users(count: int, users: int, generator: torch.Generator) -> list[Tensor]:
-    """Indices of a random split of `count` records into `users` equal parts (the first ones one larger)."""
+    """Draws indices of a random split of `count` records into `users` equal parts (the first ones one larger)."""
     return list(torch.randperm(count, generator=generator).tensor_split(users))
 
 
@@ -49,7 +49,7 @@ def federated_average(
     what: str,
     precision: str = "float32",
 ) -> nn.Module:
-    """Train the global model in place: TLDP 5.2.3, steps 1 to 4, for `release.rounds` rounds.
+    """Trains the global model in place: TLDP 5.2.3, steps 1 to 4, for `release.rounds` rounds.
 
     Each round every user starts from the global parameters with a fresh Adam state, trains `epochs` epochs on its
     shard and clips. With `release.where` = user each user perturbs before averaging; with server the average is

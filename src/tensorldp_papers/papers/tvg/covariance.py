@@ -24,7 +24,7 @@ SENSITIVITIES = ("printed", "tight")
 
 
 def unit_rows(records: Records, reach: float) -> Tensor:
-    """float64 rows (N, d) in [-1, 1]: by the public range where there is one, else x / reach, clipped."""
+    """Computes float64 rows (N, d) in [-1, 1]: by the public range where there is one, else x / reach, clipped."""
     if records.kind == "text":
         raise InputError(f"a covariance needs numbers, but {records.name} is text")
     rows = records.x.reshape(len(records.x), -1).double()
@@ -34,12 +34,12 @@ def unit_rows(records: Records, reach: float) -> Tensor:
 
 
 def covariance(rows: Tensor) -> Tensor:
-    """S = X^T X / N of rows (N, d) about the public centre 0, (d, d)."""
+    """Computes S = X^T X / N of rows (N, d) about the public centre 0, (d, d)."""
     return rows.T @ rows / len(rows)
 
 
 def query_domain(count: int, columns: int, sensitivity: str) -> Domain:
-    """A domain whose l2 diameter is the query's l2 sensitivity for replacing one of `count` records.
+    """Builds a domain whose l2 diameter is the query's l2 sensitivity for replacing one of `count` records.
 
     "printed" is TVG's s2 = 2 d / N, a box whose d^2 elements each move by 2 / N at most; "tight" is sqrt(2) d / N,
     the supremum of ||x x^T - x' x'^T||_F / N, since (x . x')^2 >= 0.
@@ -52,7 +52,7 @@ def query_domain(count: int, columns: int, sensitivity: str) -> Domain:
 
 
 def check_additive(mechanism: Mechanism) -> None:
-    """The query is not a record of the mechanism's domain, so its noise must not depend on what it is added to."""
+    """Checks that noise does not depend on what it is added to, as the query is no record of the mechanism's domain."""
     if not (mechanism.additive or isinstance(mechanism, JohnsonLindenstrauss)):
         raise InputError(
             f"a covariance is released with additive noise or by jl, but the noise of {mechanism.name} "
@@ -61,7 +61,7 @@ def check_additive(mechanism: Mechanism) -> None:
 
 
 def release_covariance(mechanism: Mechanism, rows: Tensor, generator: torch.Generator) -> Tensor:
-    """A symmetric estimate of S, (d, d); the mechanism lives on `query_domain`, or, for jl, on one row.
+    """Releases a symmetric estimate of S, (d, d); the mechanism lives on `query_domain`, or, for jl, on one row.
 
     Additive noise does not depend on what it is added to, so it is drawn at the domain's centre. Taking the mean with
     the transpose is post-processing.
@@ -81,7 +81,7 @@ def release_covariance(mechanism: Mechanism, rows: Tensor, generator: torch.Gene
 
 
 def covariance_curve(mechanism: Mechanism, count: int, columns: int) -> PrivacyCurve:
-    """What one release guarantees for one replaced record; noise of one deviation sigma has mu = sqrt(2) d/(N sigma).
+    """Computes what a release guarantees for one replaced record; noise of deviation sigma: mu = sqrt(2) d/(N sigma).
 
     An upper bound, because +-1 vectors of odd length are never orthogonal.
     """
@@ -93,7 +93,7 @@ def covariance_curve(mechanism: Mechanism, count: int, columns: int) -> PrivacyC
 
 
 def residual_sums(estimate: Tensor, clean: Tensor) -> dict[str, float]:
-    """RSS = sum_i (lambda_i - v_i^T S v_i)^2 over the eigenvectors v_i of the estimate (TVG, Eq. 33), both readings.
+    """Computes RSS = sum_i (lambda_i - v_i^T S v_i)^2 over the estimate's eigenvectors v_i (TVG, Eq. 33), two readings.
 
     `rss_noisy` takes lambda_i from the estimate, as TVG prints it; `rss_true` from S, as the paper of MVG does, in
     the same order. `frobenius` is ||estimate - S||_F^2. Both matrices are symmetric, (d, d).
@@ -117,13 +117,13 @@ class Covariance(MeasureMethod[CovarianceTraining, CovarianceFactors]):
     """Metrics `rss_noisy`, `rss_true` and `frobenius` of one release per seed, over both splits of the data."""
 
     def rows(self, cell: CovarianceCell, data: Path) -> tuple[torch.Tensor, Records]:
-        """The table in [-1, 1], (N, d), and the records of one split."""
+        """Reads the table in [-1, 1], (N, d), and the records of one split."""
         splits = [read_records(data / f"{split}.safetensors") for split in ("train", "test")]
         table = torch.cat([unit_rows(records, cell.training.reach) for records in splits])
         return table[: cell.training.limit], splits[0]
 
     def mechanism(self, cell: CovarianceCell, count: int, columns: int) -> Mechanism:
-        """The cell's mechanism on the query; MVG also needs sup ||S||_F = d, the others only the sensitivity."""
+        """Makes the cell's mechanism on the query; MVG also needs sup ||S||_F = d, the others only the sensitivity."""
         if cell.mechanism == "jl":
             return mechanism_on(cell, Box(-1.0, 1.0, (columns,)))
         domain = query_domain(count, columns, cell.factors.sensitivity)

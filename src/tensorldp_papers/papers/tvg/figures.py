@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.data.catalogue import whole_of
 from tensorldp_papers.plots.axes import SMALLEST_EPSILON, decades, epsilons, shares
-from tensorldp_papers.plots.comparing import NEAR, Point, all_alike, is_ahead, is_behind, points
+from tensorldp_papers.plots.comparing import NEAR_EPSILON, Point, all_alike, is_ahead, is_behind, points
 from tensorldp_papers.plots.curves import main_setting, most_telling, what_is_drawn, with_lines
 from tensorldp_papers.plots.lines import draw_bound, draw_level, draw_mechanism
 from tensorldp_papers.plots.means import finite, placed, study_rows
@@ -41,18 +41,18 @@ EIGENVALUES = {
 MATRIX = "Without a subspace to favour, the matrix mechanism is the Gaussian per element."
 NEUTRAL = "The same runs at the ε that TVG prints and at their true ε"
 TRAINED = r"\bbackbone=\w+_trained"
-WIDEST = 1000.0  # times an epsilon: what was run is two decades apart in places
-ALIKE = 0.03  # of a score that counts as the same
+WIDEST_GAP = 1000.0  # times an epsilon: what was run is two decades apart in places
+SAME_SCORE = 0.03  # of a score that counts as the same
 SAME_ERROR = 0.3  # of an error's logarithm: a factor of 2, where errors span decades
 NEAR_ERROR = 1.2  # times a true ε: an error falls with its square
 HIGHEST = 0.995  # where a ceiling stops telling anything
-LEAST = 1e-5  # where the covariance's true axis begins
+LEAST_EPSILON = 1e-5  # where the covariance's true axis begins
 
 
 def draw_tvg(
     metrics: pd.DataFrame, study: str, *, source: str = "", unit: str = "batch", trained: bool = False
 ) -> Figure:
-    """Two panels for each data set: scores at epsilon as printed, and the same runs at what one record is guaranteed.
+    """Draws two panels for each data set: scores at epsilon as printed, and the same runs at one record's guarantee.
 
     Args:
         metrics: the metrics table.
@@ -86,7 +86,7 @@ def draw_tvg(
         here = true[true["dataset"] == dataset]
         for ax, part, words in ((left, nominal[nominal["dataset"] == dataset], "as printed"), (right, here, "true ε")):
             draw_level(ax, part[part["mechanism"] == NO_PRIVACY]["value"], "no privacy")
-            _draw(ax, part, study, names, _on_one_line(here, ALIKE, SMALLEST_EPSILON) if ax is right else ())
+            _draw(ax, part, study, names, _on_one_line(here, SAME_SCORE, SMALLEST_EPSILON) if ax is right else ())
             shares(ax, METRICS[str(part["metric"].iloc[0])][0])
             ax.set_title(f"{dataset_name(dataset)}, {words}")
         limit = finite(limits[limits["dataset"] == dataset]).groupby("at")["value"].max()
@@ -104,7 +104,7 @@ def draw_tvg(
 
 
 def draw_covariance(metrics: pd.DataFrame, *, source: str = "", metric: str = "rss_noisy") -> Figure:
-    """Errors of a covariance at epsilon as printed, and the same releases at what one record is guaranteed.
+    """Draws errors of a covariance at epsilon as printed, and the same releases at what one record is guaranteed.
 
     Args:
         metrics: the metrics table.
@@ -120,8 +120,8 @@ def draw_covariance(metrics: pd.DataFrame, *, source: str = "", metric: str = "r
     names = most_telling(set(rows["mechanism"]), SHOWN["tvg_covariance"])
     rows = rows[rows["mechanism"].isin(names)]
     nominal, everywhere = placed(rows, "epsilon"), placed(rows, "guarantee_epsilon")
-    true = everywhere[everywhere["at"] >= LEAST]
-    below = order(set(everywhere[everywhere["at"] < LEAST]["mechanism"]))
+    true = everywhere[everywhere["at"] >= LEAST_EPSILON]
+    below = order(set(everywhere[everywhere["at"] < LEAST_EPSILON]["mechanism"]))
     datasets = in_order(rows["dataset"])
     figure, axes = panels(2 * max(len(datasets), 1), columns=2, height=3.2, sharey=True)
     both = [*finite(nominal)["at"], *finite(true)["at"]]
@@ -137,7 +137,8 @@ def draw_covariance(metrics: pd.DataFrame, *, source: str = "", metric: str = "r
     notes = [EIGENVALUES[metric], *(what_is_drawn(rows, datasets) if datasets else ()), MATRIX]
     if below:
         notes.append(
-            f"Not drawn: {listed([look(name).label for name in below])} where the true ε is below {axis_number(LEAST)}."
+            f"Not drawn: {listed([look(name).label for name in below])} where the true ε is below "
+            f"{axis_number(LEAST_EPSILON)}."
         )
     return finish(
         figure, _covariance_answer(better), source=source, paper=PAPER, datasets=datasets, note=" ".join(notes)
@@ -145,7 +146,7 @@ def draw_covariance(metrics: pd.DataFrame, *, source: str = "", metric: str = "r
 
 
 def draw_looseness(loose: Mapping[str, float]) -> Figure:
-    """How many times the noise of the analytic Gaussian mechanism each mechanism adds: bars, of `looseness`."""
+    """Draws how many times the noise of the analytic Gaussian mechanism each mechanism adds: bars, of `looseness`."""
     names = sorted(loose, key=lambda name: loose[name])
     figure, (ax,) = panels(1, height=2.3)
     decades(ax, [1.0, *loose.values(), 3 * max(loose.values())], "times the analytic Gaussian's noise")
@@ -175,22 +176,22 @@ def draw_looseness(loose: Mapping[str, float]) -> Figure:
 
 
 def _draw(ax: Axes, rows: pd.DataFrame, study: str, names: list[str], one: Sequence[str] = ()) -> None:
-    """Each mechanism's line with its name; those that are one line as marks, with one name for all."""
+    """Draws each mechanism's line with its name; those that are one line as marks, with one name for all."""
     together = " = ".join(dict.fromkeys(look(name).label.split(",")[0] for name in one))
     for name in names:
         text = TEXTS.get((study, name)) if name not in one else together if name == one[0] else "_"
-        widest = 1.0 if name in one else WIDEST
+        widest = 1.0 if name in one else WIDEST_GAP
         draw_mechanism(ax, rows[rows["mechanism"] == name], name, text=text, widest=widest)
 
 
 def _with_clean(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The metrics, with clean accuracies without privacy as those on perturbed records as well."""
+    """Returns the metrics, with clean accuracies without privacy as those on perturbed records as well."""
     clean = metrics[(metrics["mechanism"] == NO_PRIVACY) & (metrics["metric"] == "accuracy")]
     return pd.concat([metrics, clean.assign(metric="accuracy_perturbed_test")])
 
 
 def _with_unit(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
-    """The rows with noise for a unit, or for the only one, and without those of another subspace or length."""
+    """Returns the rows with noise for a unit, or for the only one, and without those of another subspace or length."""
     factors = rows["variant"].map(variant_factors)
     units = factors.map(lambda f: f.get("unit", ""))
     wanted = unit if unit in set(units) else next(iter(sorted(set(units) - {""})), "")
@@ -199,7 +200,7 @@ def _with_unit(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
 
 
 def _first_score(rows: pd.DataFrame, wanted: Sequence[str]) -> pd.DataFrame:
-    """The rows of each data set's first score of those wanted."""
+    """Returns the rows of each data set's first score of those wanted."""
     has = rows.groupby("dataset")["metric"].agg(lambda found: min(found, key=list(wanted).index))
     return rows[rows["metric"] == rows["dataset"].map(has)]
 
@@ -208,28 +209,30 @@ def _first_score(rows: pd.DataFrame, wanted: Sequence[str]) -> pd.DataFrame:
 
 
 def _answer(study: str, true: pd.DataFrame) -> str:
-    """The title: whether at one true epsilon all score alike, all but one, or one mechanism leads."""
+    """Returns the title: whether at one true epsilon all score alike, all but one, or one mechanism leads."""
     private = true[true["mechanism"] != NO_PRIVACY]
     found = _lines(private, SMALLEST_EPSILON)
     names = order(set(private["mechanism"]))
-    one = _on_one_line(private, ALIKE, SMALLEST_EPSILON)
+    one = _on_one_line(private, SAME_SCORE, SMALLEST_EPSILON)
     if one == names:
         return f"At one true ε all mechanisms score alike{_relabelled(private)}"
     for name in names:
         if one and name not in one:
-            where = [dataset for dataset, lines in found.items() if name in lines and is_behind(lines, name, ALIKE)]
+            where = [
+                dataset for dataset, lines in found.items() if name in lines and is_behind(lines, name, SAME_SCORE)
+            ]
             less = listed([title_name(dataset) for dataset in in_order(where)])
             return f"At one true ε all score alike but {look(name).label}, which scores less on {less}"
     for name in names:
-        if all(name in lines and is_ahead(lines, name, ALIKE) for lines in found.values()):
+        if all(name in lines and is_ahead(lines, name, SAME_SCORE) for lines in found.values()):
             text = TEXTS.get((study, name)) or look(name).label
             return f"At one true ε {text} scores highest on {listed([title_name(d) for d in in_order(found)])}"
     return f"{NEUTRAL}{_relabelled(private)}"
 
 
 def _covariance_answer(better: pd.DataFrame) -> str:
-    """The title: whether at one true epsilon all errors are the same, or all but one."""
-    found = _lines(better, LEAST)
+    """Returns the title: whether at one true epsilon all errors are the same, or all but one."""
+    found = _lines(better, LEAST_EPSILON)
     one = _one_error(better)
     names = order(set(better["mechanism"]))
     if not one:
@@ -241,7 +244,7 @@ def _covariance_answer(better: pd.DataFrame) -> str:
 
 
 def _lines(rows: pd.DataFrame, least: float) -> dict[str, dict[str, list[Point]]]:
-    """By data set and mechanism, the points at this true epsilon or more."""
+    """Returns by data set and mechanism the points at this true epsilon or more."""
     rows = rows[(rows["at"] >= least) & (rows["mechanism"] != NO_PRIVACY)]
     return {
         str(dataset): {str(name): points(part) for name, part in here.groupby("mechanism")}
@@ -249,15 +252,15 @@ def _lines(rows: pd.DataFrame, least: float) -> dict[str, dict[str, list[Point]]
     }
 
 
-def _all_but(found: dict[str, dict[str, list[Point]]], name: str, margin: float, within: float = NEAR) -> bool:
-    """Whether without a mechanism all are alike in every data set, and it is behind in one."""
+def _all_but(found: dict[str, dict[str, list[Point]]], name: str, margin: float, within: float = NEAR_EPSILON) -> bool:
+    """Returns whether without a mechanism all are alike in every data set, and it is behind in one."""
     return all(
         all_alike({key: line for key, line in lines.items() if key != name}, margin, within) for lines in found.values()
     ) and any(name in lines and is_behind(lines, name, margin) for lines in found.values())
 
 
-def _on_one_line(rows: pd.DataFrame, margin: float, least: float, within: float = NEAR) -> list[str]:
-    """The mechanisms that are alike in every data set: all, all but one that is behind, or none."""
+def _on_one_line(rows: pd.DataFrame, margin: float, least: float, within: float = NEAR_EPSILON) -> list[str]:
+    """Returns the mechanisms that are alike in every data set: all, all but one that is behind, or none."""
     found = _lines(rows, least)
     names = order({name for lines in found.values() for name in lines})
     if found and all(all_alike(lines, margin, within) for lines in found.values()):
@@ -268,11 +271,11 @@ def _on_one_line(rows: pd.DataFrame, margin: float, least: float, within: float 
 
 
 def _one_error(better: pd.DataFrame) -> list[str]:
-    return _on_one_line(better, SAME_ERROR, LEAST, NEAR_ERROR)
+    return _on_one_line(better, SAME_ERROR, LEAST_EPSILON, NEAR_ERROR)
 
 
 def _relabelled(rows: pd.DataFrame) -> str:
-    """What IDN guarantees at the largest printed epsilon, if that is something else."""
+    """Returns what IDN guarantees at the largest printed epsilon, if that is something else."""
     idn = rows[rows["mechanism"] == "idn"]
     idn = finite(idn[idn["epsilon"] == idn["epsilon"].max()])
     if idn.empty or idn["at"].max() > idn["epsilon"].max() / 2:
@@ -282,7 +285,7 @@ def _relabelled(rows: pd.DataFrame) -> str:
 
 
 def _guaranteed(rows: pd.DataFrame) -> list[str]:
-    """What a printed epsilon of 1 guarantees with IDN."""
+    """Returns what a printed epsilon of 1 guarantees with IDN."""
     one = finite(rows[(rows["mechanism"] == "idn") & (rows["epsilon"] == 1.0)])["at"]
     if one.empty or one.min() <= 0:
         return []

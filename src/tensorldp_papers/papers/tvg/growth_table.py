@@ -53,26 +53,26 @@ ENTRIES = (
 
 
 def slope(sizes: Sequence[float], values: Sequence[float]) -> float:
-    """The exponent p of values ~ I^p by least squares in log-log."""
+    """Fits the exponent p of values ~ I^p by least squares in log-log."""
     if len(sizes) != len(values) or len(sizes) < 2 or min(values) <= 0:
         raise InputError(f"a growth needs at least two sizes with values above 0, got {len(sizes)} sizes")
     return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
 
 
 def subspace() -> torch.Tensor:
-    """A utility subspace W (outputs x rows) whose columns matter unequally, float64."""
+    """Draws a utility subspace W (outputs x rows) whose columns matter unequally, float64."""
     stretch = torch.logspace(0, -2, ROWS, dtype=torch.float64)
     return torch.randn(OUTPUTS, ROWS, generator=generator("Table IV", "W"), dtype=torch.float64) * stretch
 
 
 def mechanism_at(entry: Entry, size: int, epsilon: float, weighted: torch.Tensor) -> Mechanism:
-    """The entry's mechanism on a record of `size` elements in [-1, 1], I_1 = 16 rows."""
+    """Makes the entry's mechanism on a record of `size` elements in [-1, 1], I_1 = 16 rows."""
     options: dict[str, Any] = {"workload": weighted} if entry.kind == KINDS[2] else {}
     return make(entry.mechanism, epsilon=epsilon, domain=Box(-1.0, 1.0, (ROWS, size // ROWS)), **options)
 
 
 def formula(entry: Entry, mechanism: Mechanism, weighted: torch.Tensor) -> float:
-    """The value of Table IV's formula: I_1 I / B, I sigma^2, or I (sum sqrt P)^2 / (I_1 B)."""
+    """Computes the value of Table IV's formula: I_1 I / B, I sigma^2, or I (sum sqrt P)^2 / (I_1 B)."""
     size = mechanism.size
     if entry.kind == KINDS[2]:
         assert isinstance(mechanism, (Udn, Idn))
@@ -87,7 +87,7 @@ def formula(entry: Entry, mechanism: Mechanism, weighted: torch.Tensor) -> float
 
 
 def exact_error(entry: Entry, mechanism: Mechanism, weighted: torch.Tensor) -> float:
-    """E ||Z||^2, for the weighted type E ||W Z||_F^2, of the noise as it is drawn."""
+    """Computes E ||Z||^2, for the weighted type E ||W Z||_F^2, of the noise as it is drawn."""
     if entry.kind == KINDS[2]:
         assert isinstance(mechanism, (Udn, Idn))
         sigma = mechanism.factors[0].sigma
@@ -100,7 +100,7 @@ def exact_error(entry: Entry, mechanism: Mechanism, weighted: torch.Tensor) -> f
 def measured_error(
     entry: Entry, mechanism: Mechanism, weighted: torch.Tensor, draws: int, seed: int
 ) -> tuple[float, float]:
-    """The mean of the same over independent releases, and its standard error."""
+    """Measures the mean of the same over independent releases, and its standard error."""
     source = generator("Table IV", entry.kind, entry.mechanism, mechanism.size, seed)
     noise = mechanism.privatize(torch.zeros(draws, *mechanism.shape), source).double()
     seen = weighted @ noise if entry.kind == KINDS[2] else noise
@@ -109,7 +109,7 @@ def measured_error(
 
 
 def growth_table(epsilon: float = 1.0, draws: int = 40, seed: int = 0) -> pd.DataFrame:
-    """A row for each entry and size I.
+    """Tabulates each entry and size I, one row each.
 
     Columns: kind, mechanism, size, rows (I_1), epsilon, formula (Table IV's), exact, measured with its standard
     error (NaN for large records), times_idn (exact over IDN's of the same kind and size), and the exponents in I at

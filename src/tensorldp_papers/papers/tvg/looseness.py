@@ -12,7 +12,7 @@ COMPARED = ("gaussian-classical", "idn", "udn", "tvg", "mvg")
 
 
 def looseness() -> dict[str, float]:
-    """The standard deviation of each mechanism's noise over the analytic Gaussian's, at (1, 1e-5) for 28 x 28."""
+    """Computes each mechanism's noise deviation over the analytic Gaussian's, at (1, 1e-5) for 28 x 28."""
     least = _error("gaussian-analytic")
     return {name: math.sqrt(_error(name) / least) for name in COMPARED}
 

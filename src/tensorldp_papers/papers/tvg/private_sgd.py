@@ -31,13 +31,13 @@ from tensorldp_papers.run.streams import common_stream, noise_stream
 
 Accountant = Literal["pld", "rdp"]
 HONEST = "gaussian-analytic"
-STAND_IN = (64,)
+STAND_IN = (64,)  # of an audited gradient: with more, too few samples fit
 
 
 def printed_noise(
     name: str, shapes: list[tuple[int, ...]], clip: float, schedule: Schedule, **options: Any
 ) -> GradientNoise:
-    """The noise of TVG's Type I for a mechanism with its options, on tensors of these shapes clipped in l_inf.
+    """Computes the noise of TVG's Type I for a mechanism with its options, on tensors of these shapes clipped in l_inf.
 
     Each class says itself what TVG's accounting gives it (`Mechanism.step_sigma`).
     """
@@ -56,7 +56,7 @@ def printed_noise(
 def honest_noise(
     shapes: list[tuple[int, ...]], clip: float, schedule: Schedule, accountant: Accountant = "pld"
 ) -> GradientNoise:
-    """DP-SGD [abadi2016]: l2 clipping and the least noise that makes the run (epsilon, delta)-DP."""
+    """Computes DP-SGD's noise [abadi2016]: l2 clipping and the least that makes the run (epsilon, delta)-DP."""
     seen = -math.expm1(schedule.steps * math.log1p(-schedule.rate)) if schedule.rate < 1.0 else 1.0
     if seen <= schedule.delta:
         raise InputError(
@@ -69,13 +69,13 @@ def honest_noise(
 
 
 def check_schedule(epsilon: float, delta: float, records: int, lot: int, steps: int) -> Schedule:
-    """A run's schedule from its number of records and lot size."""
+    """Makes a run's schedule from its number of records and lot size."""
     delta = check_real("delta", delta, low=0.0, high=1.0, open_low=True, open_high=True)
     return Schedule(check_positive("epsilon", epsilon, infinite=True), delta, lot / records, steps)
 
 
 def gradient_release(cell: PrivateSgdCell, model: nn.Module, records: int) -> tuple[GradientNoise, Schedule]:
-    """The clipping and noise of the cell's steps on such a model, and the schedule of its run."""
+    """Returns the clipping and noise of the cell's steps on such a model, and the schedule of its run."""
     settings = cell.training
     schedule = check_schedule(cell.nominal_epsilon, cell.delta, records, min(settings.lot, records), settings.steps)
     shapes = [tuple(p.shape) for p in model.parameters() if p.requires_grad]
@@ -134,7 +134,7 @@ class PrivateSgd(InsideMethod[PrivateSgdTraining, ModelFactors]):
         return describe(release.curve(schedule), "run", notes)
 
     def audited(self, cell: PrivateSgdCell, data: Path) -> Audited:
-        """The noise of one step, as the Gaussian mechanism that it is, on a gradient of 64 elements."""
+        """Returns the noise of one step, as the Gaussian mechanism that it is, on a gradient of 64 elements."""
         records = read_records(data / "train.safetensors").first(cell.training.limit)
         if not cell.private:
             return make(NO_PRIVACY, epsilon=float("inf"), domain=Box(-1.0, 1.0, STAND_IN)), ""
@@ -147,7 +147,7 @@ class PrivateSgd(InsideMethod[PrivateSgdTraining, ModelFactors]):
 
 
 def _gaussian(mu: float) -> Mechanism:
-    """The Gaussian mechanism of a given mu, as `optimized` of one step: its mu is the square root of its budget."""
+    """Returns the Gaussian mechanism of a given mu, as `optimized` of one step: mu is the root of its budget."""
     epsilon = epsilon_at_mu(mu, NOMINAL_DELTA)
     return make("optimized", epsilon=epsilon, delta=NOMINAL_DELTA, domain=Ball(1.0, STAND_IN))
 

@@ -30,13 +30,13 @@ SHARE = 0.8
 
 
 def inputs(records: Records) -> Tensor:
-    """Images in [-1, 1] by their public range, (N, channels, height, width); tokens as they are."""
+    """Returns images in [-1, 1] by their public range, (N, channels, height, width); tokens as they are."""
     x = model_inputs(records.x, records.kind)
     return x if records.kind == "text" else Scaling.public(records.low, records.high)(x)
 
 
 def train_clean(cell: TestingCell, records: Records, seed: int, device: torch.device) -> SplitNet:
-    """The cell's network, trained on the clean records."""
+    """Trains the cell's network on the clean records."""
     net = seed_model(split_net(cell.factors.model, records.task), common_stream(cell, seed, "model")).to(device)
     assert isinstance(net, SplitNet)
     if isinstance(net.body, MeanLSTM) and records.embedding is not None:
@@ -57,7 +57,7 @@ def train_clean(cell: TestingCell, records: Records, seed: int, device: torch.de
 
 
 def directed(cell: TestingCell, workload: Tensor) -> Mechanism:
-    """The cell's mechanism on the features of a record or a batch, with the utility subspace W (outputs, features).
+    """Makes the cell's mechanism on a record's or batch's features, with the utility subspace W (outputs, features).
 
     Mode 1 is the flat features: IDN and the matrix mechanism take W itself, UDN W with its right singular vectors as
     directions (Algorithm 1), MVG those directions with binary allocation. Others do not use W, and none does with
@@ -79,27 +79,27 @@ def directed(cell: TestingCell, workload: Tensor) -> Mechanism:
 
 
 def record_curve(cell: TestingCell, mechanism: Mechanism) -> PrivacyCurve:
-    """What the mechanism of `directed` guarantees for one test record."""
+    """Computes what the mechanism of `directed` guarantees for one test record."""
     curve = mechanism.curve()
     return record_in_batch(curve) if cell.factors.unit == "batch" else curve
 
 
 @torch.no_grad()
 def features(net: SplitNet, records: Records, device: torch.device, batch_size: int = 500) -> Tensor:
-    """The body's output for all records, flat, (N, features), in (-1, 1)."""
+    """Computes the body's output for all records, flat, (N, features), in (-1, 1)."""
     body = lay_out(net.to(device).eval().body)
     return torch.cat([body(channels_last(part.to(device))).flatten(1) for part in inputs(records).split(batch_size)])
 
 
 def private_features(cell: TestingCell, mechanism: Mechanism, clean: Tensor, generator: torch.Generator) -> Tensor:
-    """The features (N, features) as their owners release them through `directed`, one by one or in batches."""
+    """Releases the features (N, features) as their owners do, through `directed`, one by one or in batches."""
     if cell.factors.unit == "batch":
         return privatize_batches(mechanism, clean, generator, "elements")
     return mechanism.privatize(clean, generator)
 
 
 def classify(net: SplitNet, released: Tensor) -> Tensor:
-    """Predicted classes of features, (N,)."""
+    """Returns predicted classes of features, (N,)."""
     return predict(net.head, released)
 
 
@@ -147,7 +147,7 @@ class Testing(SharedMethod[TestingTraining, TestingFactors]):
         return [*rows, {"metric": "accuracy_ceiling", "value": ceiling}]
 
     def guarantee(self, cell: TestingCell, data: Path, models: list[Trained]) -> dict[str, Any]:
-        """The weakest over the seeds, for one test record; the note has the batch's own."""
+        """Describes the weakest guarantee over the seeds, for one test record; the note has the batch's own."""
         test = read_records(data / "test.safetensors")
         made = [directed(cell, _net(cell, test, trained).workload) for trained in models]
         weakest = max(made, key=lambda mechanism: mechanism.curve().epsilon(REPORT_DELTA))
