@@ -46,8 +46,9 @@ def test_the_digest_changes_with_each_of_its_files(monkeypatch: pytest.MonkeyPat
     job = ((SCRIPTS / "perturb.py",), LAPLACE)
     before, found = source_digest(*job), source_parts(*job)
     assert len(found) > 40
-    for path, parts in found.items():
-        assert parts, path
+    stated = {path: parts for path, parts in found.items() if parts}  # a docstring alone is no part
+    assert {path.name for path in found.keys() - stated.keys()} <= {"__init__.py"}
+    for path, parts in stated.items():
         edited = {**found, path: [*parts[:-1], parts[-1]._replace(digest=b"")]}
         with monkeypatch.context() as patch:
             patch.setattr(sources, "source_parts", lambda *_, edited=edited: edited)

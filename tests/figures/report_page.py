@@ -74,7 +74,7 @@ def claims(count: int = 165) -> pd.DataFrame:
         "observed": (i * 7 % 100).map("the number {}".format),
         "evidence": "tests/mechanisms/test_tldp.py::test_a_name_that_is_long_enough_to_need_a_line_of_its_own",
         "criterion": "2026-11-28 0123abcd",
-        **{"numbers": "[]", "seeds_needed": "", "missing": "[]", "studies": "tldp_type1"},
+        **{"numbers": "[]", "seeds_needed": "", "missing": "[]", "studies": ""},
         "was": verdicts.map({"refuted": "holds with a condition until 2026-11-28"}).fillna(""),
     }
     return pd.DataFrame(columns)

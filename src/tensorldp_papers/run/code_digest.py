@@ -242,7 +242,8 @@ def _parts(path: Path) -> tuple[Part, ...]:
         return (Part("", False, hashlib.sha256(text).digest()),)
     if not _is_own(path):  # a user's module and a script count as a whole
         return tuple(_part("", node, path) for node in tree.body if not _is_text(node))
-    found = [part for node in tree.body if not _is_list_of_names(node) for part in _parts_of(node, path, tree)]
+    counted = [node for node in tree.body if not (_is_text(node) or _is_list_of_names(node))]
+    found = [part for node in counted for part in _parts_of(node, path, tree)]
     used = frozenset[str]().union(*(part.says for part in found if not part.binds))
     unused = [part._replace(name="") if part.binds and part.binds.isdisjoint(used) else part for part in found]
     return tuple(found if path.name == "__init__.py" else unused)
