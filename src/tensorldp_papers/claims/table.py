@@ -90,7 +90,7 @@ def row_of(claim: Claim, found: Finding | NotRun, evidence: Evidence) -> dict[st
     row["condition_is"] = registered.condition_is if row["condition"] else ""
     row["numbers"] = json.dumps([_as_record(number) for number in dict.fromkeys(numbers)], ensure_ascii=False)
     seeds = max((need.seeds for need in needs), default=0)
-    row["seeds_needed"] = float(seeds) if seeds else ""  # a float, as 20 would not be read and written alike
+    row["seeds_needed"] = str(float(seeds)) if seeds else ""  # a float, as 20 would not be read and written alike
     missing = list(dict.fromkeys(part for need in needs for part in need.missing))
     row["missing"] = json.dumps(missing, ensure_ascii=False)
     row["studies"] = " ".join(sorted(evidence.studies))
