@@ -47,6 +47,14 @@ class ModelTraining(Training):
     pretrained: bool = False
 
 
+class EpochTraining(Training):
+    """For methods whose networks see all records in every epoch, in minibatches."""
+
+    epochs: Annotated[int, Field(ge=1)] = 10
+    batch_size: Annotated[int, Field(ge=2)] = 64
+    learning_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1e-3
+
+
 class Factors(Strict):
     """The dimensions of a method's grid that its computation reads; a method adds its own.
 
