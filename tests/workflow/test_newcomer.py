@@ -16,7 +16,7 @@ from project import ROOT, make_project
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("newcomer")]
 
 ADDING = ("adding-a-mechanism.md", "adding-a-dataset.md", "adding-a-study.md", "adding-a-claim.md", "adding-a-paper.md")
-READ = ("checking.md", "frontier.md", "protecting-a-table.md", "reading-a-guarantee.md", "privacy-pitfalls.md")
+READ = ("../README.md", "checking.md", "frontier.md", "protecting-a-table.md", "reading-a-guarantee.md", "privacy-pitfalls.md")
 LONG = (("getting-started.md",), ("planning.md",), ("your-first-mechanism.md",), ("changing-a-run.md",), ADDING)
 
 
