@@ -294,11 +294,17 @@ def membership() -> Finding:
     return Finding.of(
         bool(safe),
         f"a release of one of {RECORDS} records, or of none: the nearest release told members from others with "
-        "probability {members told by Eq. 6:.2f} with the coins of Eq. 6 and {members told by Eq. 7:.2f} with those of "
-        "Eq. 7; on one release no attack has more advantage than {largest advantage by Eq. 6:.1e} and "
-        "{largest advantage by Eq. 7:.6f} ({largest advantage by 0.5-LDP:.3f} would be 0.5-LDP)",
-        {"members told by Eq. 6": won["A"], "members told by Eq. 7": won["B"], "largest advantage by Eq. 6": bound["A"]}
-        | {"largest advantage by Eq. 7": bound["B"], "largest advantage by 0.5-LDP": allowed},
+        "probability {members told from others by Eq. 6:.2f} with the coins of Eq. 6 and "
+        "{members told from others by Eq. 7:.2f} with those of Eq. 7; on one release no attack has more advantage than "
+        "{largest advantage by Eq. 6:.1e} and {largest advantage by Eq. 7:.6f} ({largest advantage by 0.5-LDP:.3f} "
+        "would be 0.5-LDP)",
+        {
+            "members told from others by Eq. 6": won["A"],
+            "members told from others by Eq. 7": won["B"],
+            "largest advantage by Eq. 6": bound["A"],
+            "largest advantage by Eq. 7": bound["B"],
+            "largest advantage by 0.5-LDP": allowed,
+        },
         f"{TESTS}::test_reading_b_at_delta",
         condition="with the coins of Eq. 6 alone" if safe == ["A"] else "",
     )

@@ -77,9 +77,9 @@ def propositions() -> Finding:
     )
     return Finding.of(
         after <= total + ROUNDING and abs(total - sum(budgets)) < ROUNDING,
-        "three randomised responses of 0.3, 0.7 and 1.1 together have {epsilon of three:.6f}; after any of 500 random "
-        "maps of their eight outcomes to five at most {largest epsilon after a map:.4f}",
-        {"epsilon of three": total, "largest epsilon after a map": after},
+        "three randomised responses of 0.3, 0.7 and 1.1 together have {epsilon of three responses:.6f}; after any of "
+        "500 random maps of their eight outcomes to five at most {largest epsilon after a map:.4f}",
+        {"epsilon of three responses": total, "largest epsilon after a map": after},
         "tests/privacy/test_curve_discrete.py::test_randomized_response_enumerated",
     )
 
@@ -245,11 +245,11 @@ def server_cannot_infer() -> Finding:
     return Finding.of(
         near[1] <= allowed + ROUNDING,
         "models with all weights 0.04 apart, a standard deviation of the CNN's first ones, are told apart with "
-        "probability {told apart by one upload:.3f} from one upload and {told apart by 50 uploads:.6f} from 50 at "
-        "epsilon_i = 1, where {told apart with 1-LDP of a model:.3f} would be 1-LDP of a model; two models at the ends "
-        "of tau with {told apart at the ends of tau, epsilon_i 0.1:.6f} from one at epsilon_i = 0.1",
-        {"told apart by one upload": near[1], "told apart by 50 uploads": near[50]}
-        | {"told apart with 1-LDP of a model": allowed, "told apart at the ends of tau, epsilon_i 0.1": far[0.1]},
+        "probability {models told apart by one upload:.3f} from one upload and {models told apart by 50 uploads:.6f} "
+        "from 50 at epsilon_i = 1, where {models told apart with 1-LDP:.3f} would be 1-LDP of a model; two models at "
+        "the ends of tau with {models told apart at the ends of tau:.6f} from one at epsilon_i = 0.1",
+        {"models told apart by one upload": near[1], "models told apart by 50 uploads": near[50]}
+        | {"models told apart with 1-LDP": allowed, "models told apart at the ends of tau": far[0.1]},
         f"{TESTS}::test_one_round_of_the_cnn",
     )
 

@@ -52,13 +52,13 @@ def _printed_over_exact(evidence: Evidence, mechanism: str) -> pd.Series:
 def table5_entry(evidence: Evidence, mechanism: str) -> Finding:
     ratios = _printed_over_exact(evidence, mechanism)
     at_sides = _at_each_side(mechanism) if mechanism in WITH_DELTA else {}
-    texts = ", ".join(f"{{printed over exact at delta 1e-5 and {side}:.3f}} at {side}" for side in at_sides)
+    texts = ", ".join(f"{{printed over exact error at delta 1e-5 and {side}:.3f}} at {side}" for side in at_sides)
     return Finding.of(
         float((ratios - 1).abs().max()) < AS_PRINTED,
-        "printed over exact: {least printed over exact:.4g} to {largest printed over exact:.4g} over epsilon 0.1 to "
-        f"100, images and features{texts and '; at delta 1e-5, which the entry leaves out, '}{texts}",
-        {"least printed over exact": ratios.min(), "largest printed over exact": ratios.max()}
-        | {f"printed over exact at delta 1e-5 and {side}": ratio for side, ratio in at_sides.items()},
+        "printed over exact: {least printed over exact error:.4g} to {largest printed over exact error:.4g} over "
+        f"epsilon 0.1 to 100, images and features{texts and '; at delta 1e-5, which the entry leaves out, '}{texts}",
+        {"least printed over exact error": ratios.min(), "largest printed over exact error": ratios.max()}
+        | {f"printed over exact error at delta 1e-5 and {side}": ratio for side, ratio in at_sides.items()},
         _COLUMN_TEST,
     )
 
@@ -263,9 +263,10 @@ def l2_sensitivity() -> Finding:
     ratios = [2 * Box(-c, c, (32, 40)).as_ball().radius / (2 * c * math.sqrt(1280)) for c in (1.0, 0.25)]
     return Finding.of(
         max(abs(ratio - 1) for ratio in ratios) < 1e-12,
-        "exact over printed {exact over printed, features:.12g} (features), {exact over printed, parameters:.12g} "
-        "(parameters clipped at 0.25)",
-        {"exact over printed, features": ratios[0], "exact over printed, parameters": ratios[1]},
+        "exact over printed {exact over printed sensitivity, features:.12g} (features), "
+        "{exact over printed sensitivity, parameters:.12g} (parameters clipped at 0.25)",
+        {"exact over printed sensitivity, features": ratios[0]}
+        | {"exact over printed sensitivity, parameters": ratios[1]},
         "tests/mechanisms/test_tvg.py::test_corrected_sensitivity_is_the_diameter",
     )
 
@@ -318,8 +319,9 @@ def weighted_f1() -> Finding:
     gap = abs(total - scores(truth, guess)["weighted_f1"])
     return Finding.of(
         gap < 1e-12,
-        "Equations 13 to 16 on 4,000 random labels of 7 classes: {F1 by Eq. 13 to 16:.6f}, {off our F1:.1e} away",
-        {"F1 by Eq. 13 to 16": total, "off our F1": gap},
+        "Equations 13 to 16 on 4,000 random labels of 7 classes: {F1 by Eq. 13 to 16:.6f}, {distance from our F1:.1e} "
+        "away",
+        {"F1 by Eq. 13 to 16": total, "distance from our F1": gap},
         "tests/training/test_classify.py",
     )
 

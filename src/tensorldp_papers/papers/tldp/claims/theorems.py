@@ -197,13 +197,13 @@ def structure() -> Finding:
     best = 1 / (SIDE**2 - 1)  # at which an element is kept most often: exp(-(I - 1) epsilon) epsilon / (2 Delta)
     logs = {epsilon: _kept_symmetric(epsilon) for epsilon in (best, 0.1, 1.0, 10.0)}
     symmetric = max(logs.values()) > math.log10(USUALLY)
-    texts = (f"{{log10 of staying symmetric at {e:.3g}:.4g}} at nominal {e:.3g}" for e in logs)
+    texts = (f"{{log10 of the probability to stay symmetric at {e:.3g}:.4g}} at nominal {e:.3g}" for e in logs)
     return Finding.of(
         released.shape == (1, 2, 3, 4),
         f"a 2 x 3 x 4 tensor is released as {' x '.join(map(str, released.shape[1:]))}, as with any noise on each "
         f"element; log10 of the probability that a symmetric {SIDE} x {SIDE} tensor stays symmetric: {', '.join(texts)}"
         f": both sides of all {PAIRS} pairs must be kept, since the noise of TLDP is independent, too",
-        {f"log10 of staying symmetric at {e:.3g}": value for e, value in logs.items()},
+        {f"log10 of the probability to stay symmetric at {e:.3g}": value for e, value in logs.items()},
         "tensorldp_papers.papers.tldp.claims.theorems.structure",
         condition="" if symmetric else "of the shape, which noise on each element keeps anyway; not of symmetry",
     )
@@ -332,9 +332,9 @@ def kl_divergence() -> Finding:
         max(ratios) <= 1,
         "KL / epsilon is {least KL / epsilon:.3g} to {largest KL / epsilon:.3g} for randomised response and Laplace "
         "between the outputs on two inputs, where epsilon also bounds the larger max-divergence; between a bit before "
-        "and after randomised response at epsilon 0.1 KL is {KL before and after:.3f}",
+        "and after randomised response at epsilon 0.1 KL is {KL of a bit before and after:.3f}",
         {"least KL / epsilon": min(ratios), "largest KL / epsilon": max(ratios)}
-        | {"KL before and after": math.log1p(math.exp(-0.1))},
+        | {"KL of a bit before and after": math.log1p(math.exp(-0.1))},
         "tests/privacy/test_curve_laplace.py::test_moments_match_the_cumulant",
         condition="between the outputs on two inputs, not between the data before and after perturbation",
     )
@@ -363,10 +363,10 @@ def delta_is_the_sensitivity() -> Finding:
     l1, l2 = float((a - b).abs().sum()), float((a - b).norm())
     return Finding.of(
         l1 == IMAGE.width or l2 == IMAGE.width,
-        "a black and a white 28 x 28 image are {l1 distance:.0f} (l1) and {l2 distance:.0f} (l2) apart, Delta is "
-        f"{IMAGE.width:.0f}: it is the sensitivity of one element; the maximum norm has {IMAGE.width:.0f}, too, but it "
-        "is not affected by the size of tensors, as the paper says that sensitivity is",
-        {"l1 distance": l1, "l2 distance": l2},
+        "a black and a white 28 x 28 image are {largest l1 distance:.0f} (l1) and {largest l2 distance:.0f} (l2) "
+        f"apart, Delta is {IMAGE.width:.0f}: it is the sensitivity of one element; the maximum norm has "
+        f"{IMAGE.width:.0f}, too, but it is not affected by the size of tensors, as the paper says that sensitivity is",
+        {"largest l1 distance": l1, "largest l2 distance": l2},
         "tests/mechanisms/test_tldp.py::test_guarantees_of_mnist",
     )
 
@@ -491,14 +491,20 @@ def weights_strengthen() -> Finding:
     return Finding.of(
         small[1].atom < small[0].atom,
         "with Delta = 1 public weights of 0.5 lower the probability to give 8 elements away from "
-        "{given away without weights:.4f} to {given away with public weights:.4f}; private ones leave it at "
-        "{given away with private weights:.4f}, and delta(1) at {delta(1) with private weights:.4f} "
-        "({delta(1) without weights:.4f} without weights); at the sizes of the experiments nothing changes: "
-        "{epsilon of MNIST without weights:.4f} and {epsilon of MNIST with weights:.4f} at delta 1e-5 for MNIST",
-        {"given away without weights": small[0].atom, "given away with public weights": small[1].atom}
-        | {"given away with private weights": private.atom, "delta(1) with private weights": private.delta(1.0)}
-        | {"delta(1) without weights": small[0].delta(1.0)}
-        | {"epsilon of MNIST without weights": image[0], "epsilon of MNIST with weights": image[1]},
+        "{8 elements given away without weights:.4f} to {8 elements given away with public weights:.4f}; private ones "
+        "leave it at {8 elements given away with private weights:.4f}, and delta(1) at "
+        "{delta(1) with private weights:.4f} ({delta(1) without weights:.4f} without weights); at the sizes of the "
+        "experiments nothing changes: {epsilon of MNIST without weights:.4f} and {epsilon of MNIST with weights:.4f} "
+        "at delta 1e-5 for MNIST",
+        {
+            "8 elements given away without weights": small[0].atom,
+            "8 elements given away with public weights": small[1].atom,
+            "8 elements given away with private weights": private.atom,
+            "delta(1) with private weights": private.delta(1.0),
+            "delta(1) without weights": small[0].delta(1.0),
+            "epsilon of MNIST without weights": image[0],
+            "epsilon of MNIST with weights": image[1],
+        },
         f"{TESTS}::test_weights_change_nothing_where_atoms_are_negligible",
         condition=""
         if lower

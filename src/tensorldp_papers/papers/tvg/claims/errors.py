@@ -138,10 +138,10 @@ def sensitivities() -> Finding:
     ratios = [2 * Box(-c, c, (16, 5, 5)).as_ball().radius / (2 * c * 20) for c in (0.1, 1.0)]
     return Finding.of(
         max(abs(ratio - 1) for ratio in ratios) < ROUNDING,
-        "exact over printed {exact over printed, gradients:.9g} (gradients clipped at 0.1) and "
-        "{exact over printed, features:.9g} (features) for 400 elements; for the sum over a lot in which one record is "
-        "replaced, and for features of which every record may change",
-        {"exact over printed, gradients": ratios[0], "exact over printed, features": ratios[1]},
+        "exact over printed {exact over printed sensitivity, gradients:.9g} (gradients clipped at 0.1) and "
+        "{exact over printed sensitivity, features:.9g} (features) for 400 elements; for the sum over a lot in which "
+        "one record is replaced, and for features of which every record may change",
+        {"exact over printed sensitivity, gradients": ratios[0], "exact over printed sensitivity, features": ratios[1]},
         f"{TESTS}::test_corrected_sensitivity_is_the_diameter",
     )
 

@@ -54,9 +54,9 @@ def tail_bound() -> Finding:
     ratios = [float(stats.chi2.sf(zeta(size, delta) ** 2, size)) / delta for size in SIZES for delta in DELTAS]
     return Finding.of(
         max(ratios) <= 1,
-        "exact tail over delta: {least tail over delta:.2g} to {largest tail over delta:.2g} for 1 to 100,000 elements "
-        "and delta 1e-9 to 0.1",
-        {"least tail over delta": min(ratios), "largest tail over delta": max(ratios)},
+        "exact tail over delta: {least exact tail over delta:.2g} to {largest exact tail over delta:.2g} for 1 to "
+        "100,000 elements and delta 1e-9 to 0.1",
+        {"least exact tail over delta": min(ratios), "largest exact tail over delta": max(ratios)},
         f"{TESTS}::test_zeta_and_bound_oracles",
     )
 
@@ -161,9 +161,9 @@ def renyi() -> Finding:
         ratios.append(printed / exact)
     return Finding.of(
         min(ratios) >= 1,
-        "printed over exact {least printed over exact:.2f} to {largest printed over exact:.3g} over 100 random "
-        "covariances: an upper bound, loose by at least 2, once the missing logarithm is put back",
-        {"least printed over exact": min(ratios), "largest printed over exact": max(ratios)},
+        "printed over exact {least printed over exact divergence:.2f} to {largest printed over exact divergence:.3g} "
+        "over 100 random covariances: an upper bound, loose by at least 2, once the missing logarithm is put back",
+        {"least printed over exact divergence": min(ratios), "largest printed over exact divergence": max(ratios)},
         "tensorldp_papers.papers.tvg.claims.theorems.renyi",
         "with the logarithm of the definition, which Eq. 32 lacks",
     )
