@@ -9,6 +9,8 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -24,8 +26,12 @@ from tensorldp_papers.plots.names import OPEN, VERDICTS, dataset_name, in_order,
 from tensorldp_papers.quoting.printed import Printed, printed_table
 from tensorldp_papers.quoting.values import CELL, Quotes, Table, read_as
 from tensorldp_papers.room_folders import room_files
+from tensorldp_papers.rooms import paper_of
+from tensorldp_papers.run.study import load_study, study_files
 
 FOLDER = Path("docs", "templates")
+KEPT_FIGURES = Path("docs", "figures")
+CODE = re.compile(r"(?<![\w`/\[#-])[A-Z]\d{2}(?![\w`\]-])")  # of a claim, in prose
 PIECES = Path("workflow", "pieces")
 QUOTES = Path("docs", "quotes.yaml")
 
@@ -51,6 +57,7 @@ class Pages:
             "pieces_table": lambda: pieces_table(self.root / PIECES),
             "criteria_table": lambda: criteria_table(self.quotes.claims.reset_index()),
             "open_table": lambda: open_table(self.quotes.claims.reset_index()),
+            "figures_table": lambda source: figures_table(source, self.root),
             "verdict_table": lambda source: verdict_table(self.quotes.claims.reset_index(), source),
         }
 
@@ -72,9 +79,11 @@ class Pages:
             InputError: naming the template, if it needs what the kept results lack or is not a template.
         """
         try:
-            return self._environment.from_string(template.read_text()).render()
+            text = self._environment.from_string(template.read_text()).render()
         except (TemplateError, InputError) as error:
             raise InputError(f"{template.relative_to(self.root)}: {described(error)}") from None
+        up = "../" * (len(template.relative_to(self.root / FOLDER).parts))
+        return with_links(text, f"{up}results/reference/claims.csv", list(self.quotes.claims.index))
 
     def differing(self) -> dict[str, list[str]]:
         """Returns for each page the lines that differ from what its template gives; all, where the page is missing."""
@@ -93,6 +102,42 @@ class Pages:
             if lines:
                 wrong[name] = lines
         return wrong
+
+
+def with_links(text: str, table: str, claims: Sequence[str]) -> str:
+    """Links each claim's code in a page to its line in the table of claims.
+
+    Args:
+        text: the page.
+        table: the path of the table from the page.
+        claims: the ids of its rows; the first is in line 2.
+    """
+    lines = {name: number for number, name in enumerate(claims, 2)}
+
+    def link(found: re.Match[str]) -> str:
+        return f"[{found[0]}]({table}#L{lines[found[0]]})" if found[0] in lines else found[0]
+
+    return CODE.sub(link, text)
+
+
+def figures_table(source: str, root: Path) -> str:
+    """Writes in Markdown, for each study of a paper, what to type to draw its figure anew, and what is kept of it.
+
+    Args:
+        source: the key of a paper, as in a room.yaml.
+        root: the repository.
+    """
+    lines = ["| in the paper | drawn anew by | notebook | kept |", "|---|---|---|---|"]
+    for name, path in study_files().items():
+        figure, notebook = load_study(path).figure, f"notebooks/{name}.ipynb"
+        if paper_of(name) == source and (root / notebook).exists():
+            kept = ", ".join(
+                f"[{kept.stem.removeprefix(f'{name}_').replace('_', ' ')}](../figures/{kept.name})"
+                for kept in sorted((root / KEPT_FIGURES).glob(f"{name}*.svg"))
+                if not kept.stem.endswith("_phone")
+            )
+            lines.append(f"| {figure} | `snakemake -- results/figures/{name}.svg` | [{name}](../../{notebook}) | {kept} |")
+    return "\n".join(lines)
 
 
 def parts_in_short(text: str) -> str:
