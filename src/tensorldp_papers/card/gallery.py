@@ -13,7 +13,7 @@ from PIL import Image
 
 from tensorldp.files import write_text
 from tensorldp.pages import rendered
-from tensorldp_papers.card.label import IMAGES
+from tensorldp_papers.card.label import IMAGE_SHAPES
 from tensorldp_papers.card.page import HEIGHT, WIDTH, read_card
 
 HALF, COLOURS = (WIDTH // 2, HEIGHT // 2), 48  # of the documentation's pictures, some ten kilobytes each
@@ -57,7 +57,7 @@ def documented(cards: Sequence[Path], docs: Path) -> None:
 
 def _holds_for_images(card: Any) -> bool:
     """Returns whether an image of 28 × 28 has the epsilon of the label, within a percent; a label may have a delta."""
-    image = next((line for line in card["label"] if line["record"] in IMAGES and not line["why"]), None)
+    image = next((line for line in card["label"] if line["record"] in IMAGE_SHAPES and not line["why"]), None)
     return image is not None and min(float(image["pure"]), float(image["loose"])) <= 1.01 * card["nominal"]
 
 

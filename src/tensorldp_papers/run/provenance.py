@@ -36,27 +36,17 @@ def commit() -> str:
     """
     if FOUND in os.environ:
         return str(json.loads(os.environ[FOUND])["commit"])
-    folder = Path(__file__).parent
     try:
-        head = subprocess.run(
-            ["git", "rev-parse", "--short=12", "HEAD"],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=10,
-        ).stdout.strip()
-        changes = subprocess.run(
-            ["git", "status", "--porcelain", "--untracked-files=no"],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=10,
-        ).stdout.strip()
+        head, changes = _git("rev-parse", "--short=12", "HEAD"), _git("status", "--porcelain", "--untracked-files=no")
     except (OSError, subprocess.SubprocessError):
         return "unknown"
     return head + ("+" if changes else "")
+
+
+def _git(*arguments: str) -> str:
+    folder = Path(__file__).parent
+    found = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=True, timeout=10)
+    return found.stdout.strip()
 
 
 @cache
