@@ -74,6 +74,11 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what if number == 1 else PLURALS.get(what, f'{what}s')}"
 
 
+def span(low: object, high: object) -> str:
+    """Writes two ends, or the one that both are."""
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
 # lists, axes and standings
 
 

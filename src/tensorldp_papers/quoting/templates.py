@@ -21,6 +21,7 @@ from tensorldp_papers.claims.criteria import changed
 from tensorldp_papers.claims.statements import LOOKS
 from tensorldp_papers.data import catalogue
 from tensorldp_papers.plots.names import OPEN, VERDICTS, dataset_name, in_order, without_keys
+from tensorldp_papers.plots.words import span
 from tensorldp_papers.quoting.printed import Printed, printed_table
 from tensorldp_papers.quoting.values import CELL, Quotes, Table, read_as
 from tensorldp_papers.room_folders import room_files
@@ -115,8 +116,7 @@ def kept_table(metrics: pd.DataFrame) -> str:
     ]
     for (study, scale), rows in metrics.groupby(["study", "scale"], observed=True):
         seeds = rows.groupby(CELL, observed=True, dropna=False)["seed"].nunique()
-        low, high = seeds.min(), seeds.max()
-        counts = f"{low}" if low == high else f"{low} to {high}"
+        counts = span(seeds.min(), seeds.max())
         datasets = parts_in_short(", ".join(dataset_name(name) for name in in_order(rows["dataset"])))
         precisions = ", ".join(sorted(rows["precision"].astype(str).unique()))
         names = set(rows["mechanism"].astype(str)) - {NO_PRIVACY}
