@@ -54,11 +54,9 @@ class Line:
 
 
 def label(build: Callable[[Domain], Mechanism], domain: Domain) -> list[Line]:
-    """Computes a line for the given domain, and one for the domain of each of `IMAGE_SHAPES`.
+    """Computes a line for the domain of the user's records, and one for that of each of `IMAGE_SHAPES`.
 
-    Args:
-        build: makes the mechanism on a domain.
-        domain: of the records that the user names.
+    `build` makes the mechanism on a domain.
     """
     given = f"a record of {' × '.join(map(str, domain.shape))}"
     return [

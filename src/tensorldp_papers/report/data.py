@@ -63,9 +63,7 @@ def single_values(metrics: pd.DataFrame) -> pd.DataFrame:
 def with_profiles(metrics: pd.DataFrame, guarantees: pd.DataFrame) -> tuple[pd.DataFrame, dict[float, str]]:
     """Returns the cells of the metrics with epsilon at every delta that is known for all of them.
 
-    Args:
-        metrics: the metrics table.
-        guarantees: columns `tensorldp_papers.run.table.PROFILE_COLUMNS`.
+    The guarantees have the columns `tensorldp_papers.run.table.PROFILE_COLUMNS`.
 
     Returns:
         One row a cell, and the column of each delta, the pure guarantee with its atoms at 0.

@@ -12,13 +12,7 @@ from tensorldp_papers.rooms import rooms
 
 
 def findings(metrics: pd.DataFrame, claims: pd.DataFrame, audits: pd.DataFrame) -> list[Finding]:
-    """Sentences, those of the rooms first, each computed from the tables; what a run has no numbers for is left out.
-
-    Args:
-        metrics: the metrics table of a run.
-        claims: its claims with their verdicts.
-        audits: its audits.
-    """
+    """Computes sentences from a run's tables, those of the rooms first; what it has no numbers for is left out."""
     drawing = room_files("figures.py")
     own = [room.code("figures.findings") for room in rooms() if room.findings and room.module in drawing]
     found = [finding for of_room in own for finding in of_room(metrics)]

@@ -28,6 +28,7 @@ from tensorldp_papers.plots.names import (
     metric_label,
     privacy_captions,
     study_name,
+    table_text,
     without_keys,
 )
 from tensorldp_papers.plots.sheets import PAGE, PHONE, Sheet
@@ -178,7 +179,7 @@ def render(
     evidence, claims = claims, report_tables.check_claims(claims)
     keys = _papers(studies, claims)
     verdicts = report_tables.verdict_counts(claims, keys)
-    shown = report_tables.csv_tables(tables)
+    shown = {name: report_tables.as_table(frame, *table_text(name)) for name, frame in tables.items()}
     sections = [
         {
             "key": key,

@@ -37,11 +37,7 @@ USES = tuple(4**i for i in range(6))  # from 1 to `MOST_USES`
 
 
 def curves_of(name: str, shape: tuple[int, ...]) -> dict[str, list[float | None]]:
-    """Returns what a mechanism guarantees one record of a shape in [0, 1].
-
-    Args:
-        name: its registry key.
-        shape: the shape of the record.
+    """Computes what the mechanism of a registry key guarantees one record of a shape in [0, 1].
 
     Returns:
         `epsilon`: for each of `EPSILONS`, each of `USES` and each of `PROFILE_DELTAS`, the last the quickest;

@@ -63,6 +63,11 @@ def versions() -> dict[str, str]:
     return found
 
 
+def peak_mb() -> float:
+    """Returns the peak memory of this process in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+
+
 class Stopwatch:
     """Wall seconds since it was made, and the peak memory of the process since then, where the system can tell."""
 
@@ -78,7 +83,6 @@ class Stopwatch:
 
     def record(self, device: str, precision: str = "float32") -> dict[str, Any]:
         """Returns the provenance of this process's output, whose networks computed in `precision`; memory in MB."""
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return {
             "commit": commit(),
             "versions": versions(),
@@ -86,5 +90,5 @@ class Stopwatch:
             "isa": instruction_set(),
             "precision": precision,
             "seconds": self.seconds,
-            "peak_mb": round(peak / (1 << 20 if sys.platform == "darwin" else 1 << 10), 1),
+            "peak_mb": round(peak_mb(), 1),
         }

@@ -628,9 +628,7 @@ def one_victim(metrics: pd.DataFrame) -> pd.DataFrame:
 def draw_one_victim(metrics: pd.DataFrame, pictures: Path | None) -> Figure:
     """Draws one picture, its releases under Laplace and TLDP-L at one epsilon, and what an attacker makes of them.
 
-    Args:
-        metrics: the metrics table.
-        pictures: the arrays of `attack_pictures.py`.
+    `pictures` has the arrays of `attack_pictures.py`.
     """
     stored = _read(pictures)
     found = one_victim(metrics)
