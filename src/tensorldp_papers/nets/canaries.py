@@ -19,7 +19,7 @@ from tensorldp.memory import check_memory
 from tensorldp_papers.nets.federated import ParameterRelease
 from tensorldp_papers.nets.private_sgd import GradientNoise, fit_private
 
-CLASSES = 2
+CLASSES = 2  # of the records, whose labels are random: the least that a classifier takes
 
 
 def dp_sgd_canaries(

@@ -38,7 +38,9 @@ SETTINGS = (
     *("backbone", "model", "where", "range", "eps", "tau", "attack", "features", "m", "d", "B"),
     *("split", "participation"),
 )
+# what the explorer says of a printed number
 POINT_KEYS = ("study", "dataset", "metric", "epsilon", "value", "place", "sentence", "paper")
+# what a study opens on, if it has one of them
 SCORES = ("weighted_f1", "accuracy", "accuracy_perturbed_test", "auc", "rss_noisy", "relative_error", "psnr")
 BALANCED = {  # data sets with even classes
     **dict.fromkeys(("digits", "mnist", "fashion_mnist", "cifar10"), 10),

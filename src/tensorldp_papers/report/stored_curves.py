@@ -18,9 +18,9 @@ from tensorldp.mechanisms.sampled_coordinates import HYBRID_THRESHOLD
 from tensorldp_papers.plots.words import json_number
 
 FILE = "curves.json"
-SHAPES = ((8, 8), (28, 28), (32, 32, 3))
+SHAPES = ((8, 8), (28, 28), (32, 32, 3))  # of the data sets that the calculator offers
 MOST_USES = 1024
-DIGITS = 5
+DIGITS = 5  # significant ones, of an epsilon in the file
 COORDINATE = 2.5  # the epsilon of each coordinate that is sampled [wang2019]
 STEPPED = {"privunit": None, "duchi": None, "hybrid": COORDINATE}
 """Mechanisms for which one part of a use has a loss of l, 0 or -l; a part is one use, or so much of its epsilon.

@@ -33,7 +33,7 @@ from tensorldp_papers.plots.words import axis_number, counted, listed, whole_num
 from tensorldp_papers.run.sealed import check_file
 
 PAPER, SOURCE = "dp-lecture", "Lecture"
-BASE = {"m": 20000.0, "d": 30.0, "B": 4.0}
+BASE = {"m": 20000.0, "d": 30.0, "B": 4.0}  # of Table 1's cells; a sweep varies one of them
 BOUND_SLOPES = {"m": -0.5, "d": 0.5, "B": 1.0}
 AXES = {"m": "neurons m", "d": "dimension d", "B": "batch size B (records)"}
 SCALINGS = {"mean": ("1/m", "o"), "root": ("±1/√m", "s"), "sign": ("±1", "^")}
