@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from tensorldp.commands.arguments import add_json_argument
 from tensorldp.deltas import NOMINAL_DELTA
 from tensorldp.errors import InputError, blamed, shown
 from tensorldp.mechanisms import Ball, Box, Domain, Mechanism, mechanism_class, names
@@ -40,6 +41,7 @@ def add_target_arguments(parser: argparse.ArgumentParser, *, epsilon: bool) -> N
     parser.add_argument(
         "--option", action="append", default=[], metavar="KEY=VALUE", help="an option of the mechanism; repeatable"
     )
+    add_json_argument(parser)
 
 
 def domain_of(options: argparse.Namespace) -> Domain:
@@ -94,10 +96,15 @@ def called(typed: str, target: object) -> str:
     return target.name if is_registered(target) else f"{typed} ({target.name})"
 
 
-def error_lines(mechanism: Mechanism) -> list[str]:
-    """Says how far a release lies from its record, where that is known."""
+def element_error(mechanism: Mechanism) -> float | None:
+    """Computes how far an element of a release lies from that of its record, the root of the mean square, if known."""
     error = mechanism.squared_error()
-    return [] if error is None else [f"root mean squared error of an element: {math.sqrt(error / mechanism.size):.6g}"]
+    return None if error is None else math.sqrt(error / mechanism.size)
+
+
+def error_lines(error: float | None) -> list[str]:
+    """Says `element_error`."""
+    return [] if error is None else [f"root mean squared error of an element: {error:.6g}"]
 
 
 def _imported(target: str) -> Any:
