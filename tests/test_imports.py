@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from importlinter.cli import lint_imports
 
 ROOT = Path(__file__).parents[1]
@@ -59,3 +61,20 @@ def test_the_library_needs_torch_numpy_and_scipy_alone() -> None:
     for module in library:
         assert tops(module, functions=False) <= LIBRARY, module
         assert tops(module, functions=True) <= LIBRARY | OF_THE_PIPELINE, module
+
+
+LAZY = """
+import sys, tensorldp
+assert {"mechanisms", "privacy"} <= set(dir(tensorldp))
+assert "torch" not in sys.modules
+assert tensorldp.mechanisms.make and tensorldp.privacy.check
+print(*sys.modules)
+"""
+
+
+@pytest.mark.slow
+def test_what_takes_long_to_import_waits_until_it_is_used() -> None:
+    done = subprocess.run([sys.executable, "-c", LAZY], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "torch" in done.stdout.split()
+    assert not {"pandas", "scipy.optimize", "scipy.stats", "sklearn"} & set(done.stdout.split())
