@@ -23,6 +23,13 @@ def test_one_version_and_one_license_everywhere() -> None:
     assert read("LICENSE").startswith(f"{PROJECT['license']} License")
 
 
+def test_what_an_index_is_told_is_what_the_citation_says() -> None:
+    assert [author["name"] for author in PROJECT["authors"]] == [author["name"] for author in CITATION["authors"]]
+    assert PROJECT["keywords"] == CITATION["keywords"]
+    said = read("CITATION.cff").replace("arXiv:", "https://arxiv.org/abs/").replace("doi: ", "https://doi.org/")
+    assert [address for address in PROJECT["urls"].values() if address not in said] == []
+
+
 def test_codemeta_says_what_the_citation_says() -> None:
     """`bash .ci/files` makes it anew with cffconvert and compares the whole file."""
     found = data("codemeta.json")
