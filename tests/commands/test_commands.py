@@ -94,15 +94,11 @@ def test_json_has_the_numbers_of_a_guarantee_and_of_its_calibration(capsys: pyte
     found = content(capsys, "guarantee", "tldp-l", "--epsilon", "1", "--shape", "28", "28", "--uses", "10")
     mechanism = make("tldp-l", epsilon=1.0, domain=Box(0, 1, (28, 28)))
     assert found["domain"] == {"low": 0.0, "high": 1.0, "shape": [28, 28]}
-    assert [(uses["count"], uses["unit"], uses["exact"]) for uses in found["releases"]] == [
-        (1, "record", True),
-        (10, "run", True),
-    ]
-    assert found["releases"][0]["epsilon"] == mechanism.guarantee(1e-5).epsilon
-    assert found["releases"][0]["pure_epsilon"] == "inf"
+    one, ten = found["releases"]
+    assert (one["count"], one["unit"], one["pure_epsilon"]) == (1, "record", "inf")
+    assert one["epsilon"] == mechanism.guarantee(1e-5).epsilon < ten["epsilon"]
     found = content(capsys, "calibrate", "laplace", "--record-epsilon", "2", "--shape", "4")
-    assert (found["epsilon"], found["exact"], found["unit"], found["note"]) == (pytest.approx(2.0), True, "record", "")
-    assert found["nominal_epsilon"] == pytest.approx(2.0)
+    assert found["nominal_epsilon"] == found["epsilon"] == pytest.approx(2.0)
     assert found["element_error"] == pytest.approx(2**0.5 * 4 / 2)
 
 

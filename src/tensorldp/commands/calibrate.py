@@ -10,14 +10,7 @@ from decimal import ROUND_FLOOR, Context
 
 from tensorldp.calibration import calibrate
 from tensorldp.commands.arguments import Answer
-from tensorldp.commands.target import (
-    add_target_arguments,
-    called,
-    domain_of,
-    element_error,
-    error_lines,
-    mechanism_of,
-)
+from tensorldp.commands.target import add_target_arguments, content_of, domain_of, error_lines, mechanism_of
 from tensorldp.errors import MOST_EPSILON, InputError, check_budget, number
 from tensorldp.mechanisms import Mechanism
 
@@ -55,9 +48,9 @@ def run(options: argparse.Namespace) -> Answer:
     bound = "exactly" if reached.exact else "at most"
     short = f"{reached.epsilon:.6g}"
     least = short if float(short) >= reached.epsilon else repr(reached.epsilon)  # never less than is guaranteed
-    name, error, note = called(options.target, mechanism), element_error(mechanism), ""
+    content = {**content_of(options.target, mechanism), **asdict(reached), "unreached": ""}
     lines = [
-        f"{name} on {mechanism.domain}",
+        f"{content['mechanism']} on {mechanism.domain}",
         f"nominal epsilon: {number(mechanism.epsilon)}",
         f"each {reached.unit} is guaranteed epsilon {bound} {least} at delta {delta:g}",
     ]
@@ -67,20 +60,9 @@ def run(options: argparse.Namespace) -> Answer:
             why = f"its atom, now of probability {atom:.3g}, exceeds delta and no finite epsilon holds"
         elif build(min((1.0 + SHORT) * mechanism.epsilon, MOST_EPSILON)).guarantee(delta).epsilon <= reached.epsilon:
             why = "no more is guaranteed"
-        note = f"epsilon {wanted:g} is not reached, because with a larger nominal epsilon {why}"
-        lines.append(f"note: {note}")
-    content = {
-        "mechanism": name,
-        "nominal_epsilon": mechanism.epsilon,
-        "domain": asdict(mechanism.domain),
-        "unit": reached.unit,
-        "delta": delta,
-        "epsilon": reached.epsilon,
-        "exact": reached.exact,
-        "element_error": error,
-        "note": note,
-    }
-    return Answer("\n".join([*lines, *error_lines(error)]), content)
+        content["unreached"] = f"epsilon {wanted:g} is not reached, because with a larger nominal epsilon {why}"
+        lines.append(f"note: {content['unreached']}")
+    return Answer("\n".join([*lines, *error_lines(mechanism)]), content)
 
 
 def _epsilon(mechanism: Mechanism, delta: float) -> float:

@@ -16,22 +16,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Answer:
     """Says of each mechanism its key, what it is, domain, unit, status and source."""
-    found = [_described(name) for name in names()]
-    lines = (
-        f"{one['key']}\n  {one['description']}\n"
-        f"  domain {one['domain']}, unit {one['unit']}, {one['status']}; {one['source'] or 'no source'}"
-        for one in found
-    )
+    lines, found = [], []
+    for name in names():
+        cls = mechanism_class(name)
+        text, domain = (inspect.getdoc(cls) or "").split("\n")[0], cls.domain_kind
+        about = f"domain {domain}, unit {cls.unit}, {cls.status}; {cls.source or 'no source'}"
+        lines.append(f"{name}\n  {text}\n  {about}")
+        more = {"unit": cls.unit, "status": cls.status, "source": cls.source}
+        found.append({"key": name, "description": text, "domain": domain, **more})
     return Answer("\n".join(lines), found)
-
-
-def _described(name: str) -> dict[str, str]:
-    cls = mechanism_class(name)
-    return {
-        "key": name,
-        "description": (inspect.getdoc(cls) or "").split("\n")[0],
-        "domain": cls.domain_kind,
-        "unit": cls.unit,
-        "status": cls.status,
-        "source": cls.source,
-    }

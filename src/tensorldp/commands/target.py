@@ -7,6 +7,7 @@ import json
 import math
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -96,15 +97,21 @@ def called(typed: str, target: object) -> str:
     return target.name if is_registered(target) else f"{typed} ({target.name})"
 
 
-def element_error(mechanism: Mechanism) -> float | None:
-    """Computes how far an element of a release lies from that of its record, the root of the mean square, if known."""
+def content_of(typed: str, mechanism: Mechanism) -> dict[str, Any]:
+    """Returns what an answer for programs says of a mechanism."""
+    about = {"mechanism": called(typed, mechanism), "nominal_epsilon": mechanism.epsilon}
+    return {**about, "domain": asdict(mechanism.domain), "element_error": _element_error(mechanism)}
+
+
+def error_lines(mechanism: Mechanism) -> list[str]:
+    """Says how far a release lies from its record, where that is known."""
+    error = _element_error(mechanism)
+    return [] if error is None else [f"root mean squared error of an element: {error:.6g}"]
+
+
+def _element_error(mechanism: Mechanism) -> float | None:
     error = mechanism.squared_error()
     return None if error is None else math.sqrt(error / mechanism.size)
-
-
-def error_lines(error: float | None) -> list[str]:
-    """Says `element_error`."""
-    return [] if error is None else [f"root mean squared error of an element: {error:.6g}"]
 
 
 def _imported(target: str) -> Any:
