@@ -28,9 +28,10 @@ def laplace_mechanism() -> Finding:
     worst = max(
         abs(make("laplace", epsilon=e, domain=Box(0, 100, (3,))).curve().pure_epsilon / e - 1) for e in (0.1, 1.0, 10.0)
     )
-    return Finding(
+    return Finding.of(
         worst < 1e-9,
-        f"relative deviation {worst:.1e} at epsilon 0.1, 1 and 10",
+        "relative deviation {relative deviation:.1e} at epsilon 0.1, 1 and 10",
+        {"relative deviation": worst},
         "tests/mechanisms/test_additive.py::test_laplace_is_exactly_epsilon",
     )
 
@@ -50,12 +51,18 @@ def printed_sensitivity() -> Finding:
     counted = max(abs(x.sum() - other.sum()) for x in sets for other in sets if (x != other).sum() <= 1)
     true = make("laplace", epsilon=one_entry / printed, domain=Box(0, top, (1,))).curve().pure_epsilon
     far, near = (stats.laplace.sf(top - 0.5, loc=total, scale=printed) for total in (top, 0.0))
-    return Finding(
+    return Finding.of(
         abs(counted - one_entry) < ROUNDING,
-        f"for the sum of entries in [0, 100] the printed Delta_f is "
-        f"{printed:.6g} and one entry changes it by {one_entry:.6g}: noise for the former at epsilon 1 is "
-        f"{true:.0f}-DP, and the sum of (0) exceeds 99.5 with probability {near:.1e}, that of (100) with "
-        f"{far:.3f}",
+        "for the sum of entries in [0, 100] the printed Delta_f is {printed Delta_f:.6g} and one entry changes it by "
+        "{change by one entry:.6g}: noise for the former at epsilon 1 is {true epsilon:.0f}-DP, and the sum of (0) "
+        "exceeds 99.5 with probability {probability from 0:.1e}, that of (100) with {probability from 100:.3f}",
+        {
+            "printed Delta_f": printed,
+            "change by one entry": one_entry,
+            "true epsilon": true,
+            "probability from 0": near,
+            "probability from 100": far,
+        },
         "tests/mechanisms/test_additive.py::test_laplace_event_probabilities",
         condition="with the norm read as the number of entries that differ, as the words below the formula have it",
     )
