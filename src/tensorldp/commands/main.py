@@ -7,7 +7,7 @@ import os
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -47,14 +47,9 @@ def exit_code(arguments: Sequence[str] | None = None) -> int:
             options = _parser(given).parse_args(given)
         except SystemExit as stop:  # --help, or a mistake that argparse has reported
             return int(stop.code or 0)
-        run = _module(options.command).run
-        if options.json:
-            with _aside():
-                answer: Answer = run(options)
-            print(json_text(answer.content))
-        else:
-            answer = run(options)
-            print(answer.text)
+        with _aside() if options.json else nullcontext():
+            answer: Answer = _module(options.command).run(options)
+        print(json_text(answer.content) if options.json else answer.text)
         sys.stdout.flush()
         return REFUTED if answer.refuted else DONE
     except InputError as error:
