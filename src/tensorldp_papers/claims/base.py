@@ -131,6 +131,7 @@ class Finding:
         numbers: Mapping[str, float] | Iterable[Number],
         evidence: str = "",
         condition: str = "",
+        mixed: bool = False,
     ) -> Finding:
         """Returns a finding whose words, `observed` and `condition`, show its numbers by name: `{largest ratio:.3f}`.
 
@@ -142,7 +143,7 @@ class Finding:
         numbers = named(numbers) if isinstance(numbers, Mapping) else tuple(numbers)
         values = {number.name: number.value for number in numbers}
         said, needed = (_WITH_NUMBERS.vformat(words, (), values) for words in (observed, condition))
-        return cls(holds, said, evidence, needed, numbers=numbers)
+        return cls(holds, said, evidence, needed, mixed=mixed, numbers=numbers)
 
 
 class _ByName(Formatter):

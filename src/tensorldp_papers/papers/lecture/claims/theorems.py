@@ -78,11 +78,14 @@ def variance() -> Finding:
     ]
     error = 4.9 * math.sqrt(5 / DRAWS)  # 4.9 standard errors of a Laplace sample's variance: 1e-6
     pure = [make("laplace", epsilon=1 / b, domain=Box(0, 1, (1,))).curve().pure_epsilon for b in scales]
-    return Finding(
+    names = [f"pure epsilon of a unit change at b = {b:g}" for b in scales]
+    return Finding.of(
         max(abs(ratio - 1) for ratio in ratios) < error and pure == sorted(pure, reverse=True),
-        f"variance of {DRAWS:,} draws over 2 b^2: {ratios[0]:.4f}, within {error:.4f} of 1 but once in a "
-        f"million; pure epsilon of a unit change {', '.join(f'{e:g}' for e in pure)} for b = "
-        f"{', '.join(f'{b:g}' for b in scales)}",
+        f"variance of {DRAWS:,} draws over 2 b^2: {{variance over 2 b^2:.4f}}, within "
+        "{variance over 2 b^2 off 1 once in a million:.4f} of 1 but once in a million; pure epsilon of a unit change "
+        f"{', '.join(f'{{{name}:g}}' for name in names)} for b = {', '.join(f'{b:g}' for b in scales)}",
+        {"variance over 2 b^2": ratios[0], "variance over 2 b^2 off 1 once in a million": error}
+        | dict(zip(names, pure, strict=True)),
         "tests/mechanisms/test_additive.py::test_laplace_is_exactly_epsilon",
     )
 
@@ -111,14 +114,15 @@ def gradients() -> Finding:
     of_a, of_w = r @ z.clamp_min(0), torch.einsum("i,ij,id->jd", r, (z > 0).double(), x)  # Eq. 4.4 and 4.6
     corrected = a.detach().unsqueeze(1) * of_w
     exact = max(float((2 * of_a - a.grad).abs().max()), float((2 * corrected - w.grad).abs().max()))
-    slips = max(_off(of_a, a.grad), _off(of_w, w.grad)) >= ROUNDING
-    return Finding(
+    off = {"Eq. 4.4 off autograd's gradient": _off(of_a, a.grad), "Eq. 4.6 off autograd's gradient": _off(of_w, w.grad)}
+    return Finding.of(
         exact < ROUNDING,
-        f"Eq. 4.4 is {_off(of_a, a.grad):.1e} and "
-        f"Eq. 4.6 {_off(of_w, w.grad):.2f} of its norm from a multiple of autograd's gradient, because it "
-        f"lacks a_j; with a_j and the factor 2 both are {exact:.1e} away",
+        "Eq. 4.4 is {Eq. 4.4 off autograd's gradient:.1e} and Eq. 4.6 {Eq. 4.6 off autograd's gradient:.2f} of its "
+        "norm from a multiple of autograd's gradient, because it lacks a_j; with a_j and the factor 2 both are "
+        "{both off autograd's gradient with a_j and 2:.1e} away",
+        off | {"both off autograd's gradient with a_j and 2": exact},
         "tests/attacks/test_sensitivity.py::test_the_parts_are_autograds",
-        "with the factor a_j of Eq. 4.3, which Eq. 4.6 lacks" if slips else "",
+        "with the factor a_j of Eq. 4.3, which Eq. 4.6 lacks" if max(off.values()) >= ROUNDING else "",
     )
 
 
@@ -130,11 +134,13 @@ def residual() -> Finding:
     z = (w @ x.T).clamp_min(0)
     printed = float((z[:, 0] - z[:, 1]).mean())
     outputs = output_weights(200, "mean", stream) @ z
-    same, other = ((outputs[0] - 1.0) - (outputs[1] - label) for label in (1.0, -1.0))
-    return Finding(
-        abs(float(same) - printed) < 1e-12,
-        f"{abs(float(same) - printed):.1e} apart while the label stays; "
-        f"for a record with the other label r - r' is {float(other):.2f} and not {printed:.2f}",
+    same, other = (float((outputs[0] - 1.0) - (outputs[1] - label)) for label in (1.0, -1.0))
+    apart = abs(same - printed)
+    return Finding.of(
+        apart < 1e-12,
+        "{r - r' off the print with one label:.1e} apart while the label stays; for a record with the other label "
+        "r - r' is {r - r' with the other label:.2f} and not {printed r - r':.2f}",
+        {"r - r' off the print with one label": apart, "r - r' with the other label": other, "printed r - r'": printed},
         "tests/attacks/test_sensitivity.py",
         condition="while the label stays",
     )
@@ -175,11 +181,14 @@ def output_gradient() -> Finding:
             ratios.append(change / residuals[0])
             larger = max(larger, change / max(residuals))
         worst[words] = max(ratios)
-    return Finding(
+    return Finding.of(
         min(larger, *worst.values()) <= 1 + ROUNDING,
         "left over right side up to "
-        + " and ".join(f"{ratio:.2f} {words}" for words, ratio in worst.items())
-        + f" with the residual of the first record, and up to {larger:.2f} with the larger of the two",
+        + " and ".join(f"{{largest left over right side {words}:.2f}} {words}" for words in worst)
+        + " with the residual of the first record, and up to "
+        "{largest left over right side with the larger residual:.2f} with the larger of the two",
+        {f"largest left over right side {words}": ratio for words, ratio in worst.items()}
+        | {"largest left over right side with the larger residual": larger},
         "tests/attacks/test_sensitivity.py",
         condition="with the larger of the two records' residuals" if max(worst.values()) > 1 + ROUNDING else "",
     )
@@ -200,12 +209,14 @@ def neuron_gradient() -> Finding:
 
     ratios = [largest(100, d, "mean")[0] for d in DIMENSIONS]
     growth = {scaling: largest(1600, 40, scaling)[1] / largest(100, 40, scaling)[1] for scaling in SCALINGS}
-    return Finding(
+    return Finding.of(
         max(ratios) <= 1 and growth["mean"] <= 1,
-        f"change over 2 C sqrt d, at most 1 by construction of C: {min(ratios):.2f} to "
-        f"{max(ratios):.2f} for d = 20 to 160; from 100 to 1,600 neurons C grows by the factor "
-        + ", ".join(f"{factor:.2g} ({scaling})" for scaling, factor in growth.items())
+        "change over 2 C sqrt d, at most 1 by construction of C: {least change over 2 C sqrt d:.2f} to "
+        "{largest change over 2 C sqrt d:.2f} for d = 20 to 160; from 100 to 1,600 neurons C grows by the factor "
+        + ", ".join(f"{{growth of C with output weights {scaling}:.2g}} ({scaling})" for scaling in growth)
         + f" for output weights {WEIGHTS}",
+        {"least change over 2 C sqrt d": min(ratios), "largest change over 2 C sqrt d": max(ratios)}
+        | {f"growth of C with output weights {scaling}": factor for scaling, factor in growth.items()},
         "tests/attacks/test_sensitivity.py",
     )
 
@@ -214,11 +225,15 @@ def neuron_gradient() -> Finding:
 def sensitivity() -> Finding:
     powers = {scaling: _slopes(scaling) for scaling in SCALINGS}
     kept = [scaling for scaling, (m, d) in powers.items() if m < 1 + TOLERANCE and d < 0.5 + TOLERANCE]
-    return Finding(
+    return Finding.of(
         "mean" in kept,
         "the largest change grows like "
-        + ", ".join(f"m^{m:.2f} d^{d:.2f} ({scaling})" for scaling, (m, d) in powers.items())
+        + ", ".join(
+            f"m^{{power of m, {name} weights:.2f}} d^{{power of d, {name} weights:.2f}} ({name})" for name in powers
+        )
         + f" for output weights {WEIGHTS}; the bound holds for {', '.join(kept)} and is far from tight there",
+        {f"power of m, {name} weights": m for name, (m, _) in powers.items()}
+        | {f"power of d, {name} weights": d for name, (_, d) in powers.items()},
         "tests/attacks/test_sensitivity.py",
     )
 
@@ -242,12 +257,18 @@ def noise_size() -> Finding:
         }
 
     base, wide, deep, loose = sizes(100, 10, 1.0), sizes(200, 10, 1.0), sizes(100, 20, 1.0), sizes(100, 10, 2.0)
-    powers = {name: tuple(math.log2(other[name] / base[name]) for other in (wide, deep, loose)) for name in base}
-    gap = min(max(abs(p - q) for p, q in zip(fitted, (0.5, 1.0, -2.0), strict=True)) for fitted in powers.values())
-    return Finding(
+    doubled = {"m": wide, "d": deep, "epsilon": loose}
+    powers = {f"{name}, power of {of}": math.log2(doubled[of][name] / base[name]) for name in base for of in doubled}
+    printed = {"m": 0.5, "d": 1.0, "epsilon": -2.0}
+    gap = min(max(abs(powers[f"{name}, power of {of}"] - power) for of, power in printed.items()) for name in base)
+    return Finding.of(
         gap < 0.01,
-        ", ".join(f"{name} m^{p[0]:.1f} d^{p[1]:.1f} epsilon^{p[2]:.0f}" for name, p in powers.items())
+        ", ".join(
+            f"{name} m^{{{name}, power of m:.1f}} d^{{{name}, power of d:.1f}} epsilon^{{{name}, power of epsilon:.0f}}"
+            for name in base
+        )
         + "; printed m^0.5 d^1.0 epsilon^-2",
+        powers,
         "tensorldp_papers.papers.lecture.claims.theorems.noise_size",
     )
 
@@ -275,11 +296,12 @@ def linear_network() -> Finding:
             labels = (z if linear else z.clamp_min(0)) @ a - residuals
             pair.append(_two_layer_gradient(w, a, records, labels, linear=linear))
         apart[linear] = float((pair[0] - pair[1]).norm() / pair[0].norm())
-    return Finding(
+    return Finding.of(
         apart[True] < ROUNDING,
-        f"batches of three records {float((x - turn @ x).norm()):.2f} apart have "
-        f"gradients {apart[True]:.1e} of their norm apart in a linear network and {apart[False]:.2f} with "
-        "ReLU",
+        "batches of three records {distance of the batches:.2f} apart have gradients {gradients apart, linear:.1e} of "
+        "their norm apart in a linear network and {gradients apart, ReLU:.2f} with ReLU",
+        {"distance of the batches": float((x - turn @ x).norm())}
+        | {"gradients apart, linear": apart[True], "gradients apart, ReLU": apart[False]},
         "tests/attacks/test_two_layer.py::test_a_linear_network_gives_away_one_combination_only",
     )
 

@@ -68,6 +68,7 @@ TABLE5 = "tldp_type2 with the Gaussian of Table 5, which adds more noise"
 NOMINAL = "at an equal nominal epsilon"
 SHAPE, IMAGES_OF_MNIST = (28, 28), 70_000
 FIRST, TOLD = 0.1, 0.001  # where the grid begins, and a total variation that no score shows
+LOG_KEPT = "log10 of the probability to keep any element"
 WEIGHTS_TEST = "tests/mechanisms/test_tldp.py::test_weights_change_nothing_where_atoms_are_negligible"
 
 
@@ -285,12 +286,14 @@ def weights(evidence: Evidence) -> Finding:
     ours = []
     if evidence.cells(TYPE1, dataset="mnist", mechanism="tldp-l-w"):
         ours = [runs(evidence, TYPE1, "mnist", ["tldp-l-w"]).gap("tldp-l-w", "tldp-l")]
-    text = f"any element of MNIST's {IMAGES_OF_MNIST:,} images is kept with a probability of at most 10^{log:.0f}"
-    return Finding(
+    text = (
+        f"any element of MNIST's {IMAGES_OF_MNIST:,} images is kept with a probability of at most 10^{{{LOG_KEPT}:.0f}}"
+    )
+    return Finding.of(
         log <= math.log10(TOLD),
         joined([text, *(f"our runs: {gap}" for gap in ours)]),
+        (*named({LOG_KEPT: log}), *(gap.number() for gap in ours)),
         WEIGHTS_TEST,
-        numbers=tuple(gap.number() for gap in ours),
         condition="by theory: both release one law, as in T39",
     )
 
@@ -302,13 +305,15 @@ def gaussian_weights() -> Finding:
     Algorithm 2 keeps an element with probability (1 - w) p, Algorithm 1 with p, and the noise is the same. So releases
     of n images with I elements differ in law by at most n I p in total variation.
     """
-    made = [TldpGaussian(epsilon=epsilon, domain=Box(0, 1, SHAPE)) for epsilon in (FIRST, 10 * FIRST)]
-    logs = [_log_kept(one) for one in made]
-    return Finding(
-        max(logs) > math.log10(TOLD),
+    first, second = (
+        _log_kept(TldpGaussian(epsilon=epsilon, domain=Box(0, 1, SHAPE))) for epsilon in (FIRST, 10 * FIRST)
+    )
+    return Finding.of(
+        max(first, second) > math.log10(TOLD),
         f"the probability that any element of MNIST's {IMAGES_OF_MNIST:,} images is kept, with or without weights, is "
-        f"at most 10^{logs[0]:.0f} at nominal {FIRST:g} and 10^{logs[1]:.0f} at {10 * FIRST:g}: both release one law, "
-        "and a difference between two trainings is one of their seeds",
+        f"at most 10^{{{LOG_KEPT}:.0f}} at nominal {FIRST:g} and 10^{{{LOG_KEPT} at {10 * FIRST:g}:.0f}} at "
+        f"{10 * FIRST:g}: both release one law, and a difference between two trainings is one of their seeds",
+        {LOG_KEPT: first, f"{LOG_KEPT} at {10 * FIRST:g}": second},
         WEIGHTS_TEST,
     )
 
@@ -318,10 +323,12 @@ def weights_gain() -> Finding:
     """5.3.1 of the paper says the opposite of its conclusion: slightly less accuracy. Both would need two laws."""
     box = Box(0, 1, SHAPE)
     log = max(_log_kept(TldpLaplace(epsilon=FIRST, domain=box)), _log_kept(TldpGaussian(epsilon=FIRST, domain=box)))
-    return Finding(
+    return Finding.of(
         log > math.log10(TOLD),
         f"from a nominal epsilon of {FIRST:g} on, any element of MNIST's {IMAGES_OF_MNIST:,} images is kept with a "
-        f"probability of at most 10^{log:.0f}, with or without weights: both release one law, and no accuracy differs",
+        f"probability of at most 10^{{{LOG_KEPT}:.0f}}, with or without weights: both release one law, and no accuracy "
+        "differs",
+        {LOG_KEPT: log},
         WEIGHTS_TEST,
     )
 
@@ -334,11 +341,13 @@ def better_at_one_privacy() -> Finding:
     log, pure = _log_kept(ours), ours.curve().pure_epsilon
     other = make("laplace", epsilon=pure, domain=box)
     apart = ours.squared_error() / (other.squared_error() or math.nan) - 1
-    return Finding(
+    return Finding.of(
         log > math.log10(TOLD) or abs(apart) > TOLD,
-        f"at a nominal epsilon of {FIRST:g} an MNIST image has the true epsilon {pure:.2f}; Laplace noise of that "
-        f"epsilon has {1 / (1 + apart):.6f} of its error, and any element of the {IMAGES_OF_MNIST:,} images is kept "
-        f"with a probability of at most 10^{log:.0f}: both release one law. T41 has our runs at an equal true epsilon",
+        f"at a nominal epsilon of {FIRST:g} an MNIST image has the true epsilon {{true epsilon of TLDP-L:.2f}}; "
+        "Laplace noise of that epsilon has {error of Laplace over TLDP-L's:.6f} of its error, and any element of the "
+        f"{IMAGES_OF_MNIST:,} images is kept with a probability of at most 10^{{{LOG_KEPT}:.0f}}: both release one "
+        "law. T41 has our runs at an equal true epsilon",
+        {"true epsilon of TLDP-L": pure, "error of Laplace over TLDP-L's": 1 / (1 + apart), LOG_KEPT: log},
         WEIGHTS_TEST,
     )
 
@@ -446,6 +455,7 @@ def _without_table5(made: list[Scores]) -> Finding:
         None,
         f"Theorem 2's Gaussian has {best[top]} at epsilon {top:g}, not below {LOW}; Table 5's was not run",
         wanted=TABLE5,
+        numbers=(best[top].number(f"Theorem 2's Gaussian at epsilon {top:g}"),),
     )
 
 
