@@ -74,6 +74,9 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
 
     def link(found: re.Match[str]) -> str:
         path = posixpath.normpath(posixpath.join(posixpath.dirname(here), found[1]))
+        if path == CLAIMS and found[2]:
+            source, anchor = line_of_claims(int(found[2].removeprefix("#L")))
+            return posixpath.relpath(f"claims/{source}.md", posixpath.dirname(uri) or ".") + f"#{anchor}"
         target = claims if path == CLAIMS else ELSEWHERE.get(path, path.removeprefix("docs/"))
         if target not in pages:
             return "OUTSIDE"
@@ -131,6 +134,12 @@ def full_name(module: str) -> str:
     """A module of the library or, where it has none such, of the reproduction."""
     own = (ROOT / "src" / "tensorldp" / f"{module.replace('.', '/')}.py").is_file()
     return f"tensorldp.{module}" if own else f"tensorldp_papers.{module}"
+
+
+def line_of_claims(number: int) -> tuple[str, str]:
+    """The source and the anchor of the claim in a line of the kept table, which has one line for each."""
+    row = list(csv.DictReader((ROOT / CLAIMS).read_text().splitlines()))[number - 2]
+    return row["source"], row["id"].lower()
 
 
 def claim_pages() -> dict[str, str]:

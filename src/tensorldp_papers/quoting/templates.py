@@ -133,11 +133,11 @@ def figures_table(source: str, root: Path) -> str:
         figure, notebook = load_study(path).figure, f"notebooks/{name}.ipynb"
         if paper_of(name) == source and (root / notebook).exists():
             kept = ", ".join(
-                f"[{kept.stem.removeprefix(f'{name}_').replace('_', ' ')}](../figures/{kept.name})"
+                f"[{kept.stem.removeprefix(name).replace('_', ' ').strip() or 'figure'}](../figures/{kept.name})"
                 for kept in sorted((root / KEPT_FIGURES).glob(f"{name}*.svg"))
                 if not kept.stem.endswith("_phone")
             )
-            lines.append(f"| {figure} | `snakemake -- results/figures/{name}.svg` | [{name}](../../{notebook}) | {kept} |")
+            lines.append(f"| {figure} | `snakemake -- results/figures/{name}.svg` | [notebook](../../{notebook}) | {kept} |")
     return "\n".join(lines)
 
 
