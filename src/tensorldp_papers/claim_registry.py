@@ -20,7 +20,7 @@ PLURAL = {"theorem": "theorems", "run": "statements about runs", "description": 
 
 
 def group_of(kind: str) -> str:
-    """The group of a kind of claims."""
+    """Returns the group of a kind of claims."""
     return next(group for group, kinds in GROUPS.items() if kind in kinds)
 
 
