@@ -37,6 +37,7 @@ BASE = Path(os.path.relpath(Path(workflow.current_basedir.get_path_or_uri(secret
 SCRIPTS = BASE.absolute() / "workflow" / "scripts"
 NOTEBOOKS = BASE / "notebooks"
 REFERENCE = BASE / "results" / "reference"
+KEPT_FIGURES = BASE / "docs" / "figures"
 
 
 def validated_plan():
