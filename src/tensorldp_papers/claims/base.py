@@ -141,7 +141,7 @@ class Registered:
 def claim(
     statement: str | Claim, *, expected: str, condition_is: ConditionKind = "restriction", **options: Any
 ) -> Callable[[AnyCheck], AnyCheck]:
-    """Register the check of a claim; use as a decorator.
+    """Registers the check of a claim; use as a decorator.
 
     A check takes the `Evidence`, or nothing if it reads no results: then a process computes its finding once.
 
@@ -154,15 +154,39 @@ def claim(
     Raises:
         InputError: if the id is not in the catalogue, or the claim has a check already.
     """
-    if isinstance(statement, str) and statement not in _listed():
-        raise InputError(f"the claim {statement} is not in a claims.csv of a paper: give a Claim in place of its id")
-    about = _listed()[statement] if isinstance(statement, str) else statement
+    about = _about(statement)
 
     def register(check: AnyCheck) -> AnyCheck:
         CLAIMS.add(about.id, Registered(about, _of_evidence(check, options), expected, condition_is), check.__module__)
         return check
 
     return register
+
+
+def not_checkable(room: str, reasons: Mapping[str | Claim, tuple[str, str]]) -> None:
+    """Registers claims that no computation can decide.
+
+    Args:
+        room: the module that does so, its `__name__`.
+        reasons: by claim, as `claim` takes it, what it would lead one to expect, and why nothing decides it.
+
+    Raises:
+        InputError: as `claim`.
+    """
+    for statement, (expected, reason) in reasons.items():
+        about, check = _about(statement), _of_evidence(cannot_be_checked, {"reason": reason})
+        CLAIMS.add(about.id, Registered(about, check, expected), room)
+
+
+def cannot_be_checked(reason: str) -> Finding:
+    """Returns the finding of a claim that no computation can decide."""
+    return Finding(None, reason, "a reason, no computation")
+
+
+def _about(statement: str | Claim) -> Claim:
+    if isinstance(statement, str) and statement not in _listed():
+        raise InputError(f"the claim {statement} is not in a claims.csv of a paper: give a Claim in place of its id")
+    return _listed()[statement] if isinstance(statement, str) else statement
 
 
 def _of_evidence(check: Callable[..., Finding], options: dict[str, Any]) -> Check:
@@ -175,23 +199,18 @@ def _of_evidence(check: Callable[..., Finding], options: dict[str, Any]) -> Chec
     return wraps(check)(lambda _: once())
 
 
-def cannot_be_checked(reason: str) -> Finding:
-    """The finding of a claim that no computation can decide."""
-    return Finding(None, reason, "a reason, no computation")
-
-
 def _listed() -> dict[str, Claim]:
     return {row["id"]: Claim(**row) for rows in listed().values() for row in rows}
 
 
 def catalogue() -> dict[str, Claim]:
-    """All claims by id: those that rooms list in their order, then others from outside in the order of their ids."""
+    """Returns all claims by id: those that rooms list in their order, then others from outside, sorted."""
     outside = {name: CLAIMS.get(name).claim for name in CLAIMS.names() if CLAIMS.module(name) is None}
     return {**_listed(), **outside}
 
 
 def load_checks() -> dict[str, Registered]:
-    """The checks of all claims by id.
+    """Returns the checks of all claims by id.
 
     Raises:
         InputError: if a plug-in or an entry point cannot be imported.
@@ -200,7 +219,7 @@ def load_checks() -> dict[str, Registered]:
 
 
 def verdict(claim: Claim, finding: Finding) -> Verdict:
-    """A finding in the words of the table: a theorem that fails is refuted, a measurement is not reproduced."""
+    """Returns a finding in the words of the table: a theorem that fails is refuted, a measurement is not reproduced."""
     if finding.mixed:
         return "mixed"
     if finding.holds is None:

@@ -28,12 +28,13 @@ import numpy as np
 import pandas as pd
 
 from tensorldp_papers import extractors
-from tensorldp_papers.claims.base import Finding, NotRun
+from tensorldp_papers.claims.base import Finding, NotRun, Number
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.statements import (
     ALPHA,
     DIFFERENCE,
     NOWHERE,
+    SCORE,
     AllOf,
     Alternative,
     AnyOf,
@@ -44,6 +45,7 @@ from tensorldp_papers.claims.statements import (
     estimate,
     finding,
     joined,
+    log_slopes,
     minus,
     per_epsilon,
     per_seed,
@@ -205,31 +207,39 @@ def not_run(names: Iterable[str], present: Iterable[str]) -> str:
 
 def settle(
     evidence: Evidence,
-    made: Iterable[Scores],
-    parts: Sequence[Statement],
+    parts: Sequence[Statement] | Mapping[str, Statement],
     observed: str = "",
     test: str = "",
     *,
     datasets: Iterable[str] = (),
     condition: str = "",
     then: str = "",
+    numbers: Sequence[Number] = (),
 ) -> Finding:
-    """Returns the finding that all parts of a statement hold in this view of the results.
+    """Returns the finding that all parts of a statement hold in this view of the results, or one of its readings.
 
     Args:
         evidence: the view, one of those that share the chance of a wrong yes.
-        made: the runs that the statement is about.
-        parts: its parts.
+        parts: the parts, or the readings by the condition that each would be if it alone holds.
         observed: further observations; they decide nothing.
         test: where it is tested, as `evidence` of a `Finding`.
-        datasets: all data sets of the claim; those that were not run become a condition.
+        datasets: all data sets of the claim; those that no comparison is about become a condition.
         condition: what else the statement needs, if it holds.
         then: the same, named after the data sets.
+        numbers: those of `observed`.
     """
-    names, present = list(datasets), [scores.dataset for scores in made]
-    statement = Alternative(AllOf(parts), evidence.ways)
-    conditions = joined([condition, not_run(names, present), then])
-    return finding(statement, observed, test, condition=conditions, absent=absent(names, present))
+    said, holding = best_of(parts) if isinstance(parts, Mapping) else (AllOf(parts), [])
+    names, present = list(datasets), {leaf.dataset for leaf in said.leaves()}
+    only = holding[0] if len(holding) == 1 else ""
+    conditions = joined([condition, only, not_run(names, present), then])
+    return finding(
+        Alternative(said, evidence.ways),
+        observed,
+        test,
+        condition=conditions,
+        numbers=numbers,
+        absent=absent(names, present),
+    )
 
 
 def best_of(options: Mapping[Name, Statement]) -> tuple[Statement, list[Name]]:
@@ -413,3 +423,53 @@ class Scores:
         undecidable = "" if above_chance else "both at chance at every epsilon"
         name = f"{first} {self.sign} {second} on {self.name}{note}"
         return self.statement(name, minus(means[0], means[1]), low, high, undecidable)
+
+    def above(
+        self, first: str, second: str, by: float = 0.0, most: float = np.inf, epsilons: Iterable[float] | None = None
+    ) -> Between:
+        """Returns that the first is above the second by between `by` and `most`; with `by` below 0 hardly below it."""
+        return self.gap(first, second, by, most, epsilons)
+
+    def within(self, first: str, second: str, limit: float, epsilons: Iterable[float] | None = None) -> Between:
+        """Returns that two mechanisms are at most `limit` apart."""
+        return self.gap(first, second, -limit, limit, epsilons)
+
+    def at_each(
+        self, mechanism: str, low: float = -np.inf, high: float = np.inf, form: str = "", name: str = ""
+    ) -> dict[float, Between]:
+        """Returns by epsilon that a mechanism's score lies between two limits."""
+        name = name or f"{mechanism} on {self.name}"
+        return {
+            e: self.statement(f"{name} at epsilon {e:g}", value, low, high, pulled=SCORE)
+            for e, value in self.points(mechanism, form).items()
+        }
+
+    def at_largest(self, mechanism: str, low: float, high: float = np.inf) -> Between:
+        """Returns that a mechanism's score at the largest epsilon lies between two limits."""
+        return list(self.at_each(mechanism, low, high).values())[-1]
+
+    def change(
+        self, name: str, mechanism: str, low: float = -np.inf, high: float = np.inf, start: int = 0, end: int = -1
+    ) -> Between:
+        """Returns that a score changes by something between two limits from one of its epsilons to another.
+
+        Raises:
+            NotRun: if there is one epsilon.
+        """
+        points = list(self.points(mechanism).values())
+        if len(points) < 2:
+            raise NotRun(f"needs {self.study} on {self.name} at two epsilons")
+        return self.statement(name, minus(points[end], points[start]), low, high)
+
+    def rises(self, mechanism: str) -> Between:
+        """Returns that a mechanism's score has a slope above 0 in log10 epsilon.
+
+        Raises:
+            NotRun: if there is one epsilon.
+        """
+        table = self.of(mechanism).pivot_table(index="seed", columns="epsilon", values="value").dropna()
+        if table.shape[1] < 2:
+            raise NotRun(f"needs {self.study} on {self.name} at two epsilons")
+        undecidable = "" if self.learned(mechanism) else "at chance at every epsilon"
+        name = f"slope of {mechanism} on {self.name} over {table.shape[1]} epsilons"
+        return self.statement(name, estimate(log_slopes(table)), 0.0, undecidable=undecidable)

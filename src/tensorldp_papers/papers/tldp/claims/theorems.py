@@ -16,9 +16,9 @@ from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.randomized_response import KaryRandomizedResponse
 from tensorldp.mechanisms.tldp import TldpLaplace
 from tensorldp.randomness import generator
-from tensorldp_papers.claims.base import Finding, NotRun, cannot_be_checked, claim, named
+from tensorldp_papers.claims.base import Finding, NotRun, claim, named, not_checkable
 from tensorldp_papers.claims.evidence import Evidence
-from tensorldp_papers.claims.fairness import best_of, not_run, shortfall, weakly
+from tensorldp_papers.claims.fairness import settle, shortfall, weakly
 from tensorldp_papers.claims.laws import squared_error
 from tensorldp_papers.claims.statements import (
     LEAST_SEEDS,
@@ -28,7 +28,6 @@ from tensorldp_papers.claims.statements import (
     Shortfall,
     Statement,
     estimate,
-    finding,
     joined,
     minus,
     per_seed,
@@ -147,7 +146,7 @@ def tanh_helps(evidence: Evidence) -> Finding:
         for name in clean
     }
     if not noisy:
-        return finding(AllOf(list(unperturbed.values())), condition=not_run(IMAGES, clean))
+        return settle(evidence, list(unperturbed.values()), datasets=IMAGES)
     readings: dict[str, Statement] = {}
     told = [f"without noise {', '.join(f'{part.value.mean:.2f} on {name}' for name, part in unperturbed.items())}"]
     numbers: dict[str, float] = {}
@@ -157,10 +156,8 @@ def tanh_helps(evidence: Evidence) -> Finding:
             told, numbers = told + texts, numbers | found
     if len(readings) < len(WEIGHTS):
         readings = {reading: weakly(statement, ONE_READING) for reading, statement in readings.items()}
-    statement, holding = best_of(readings)
-    only = f"with {holding[0]} alone" if len(holding) == 1 else ""
-    condition = joined([only, not_run(IMAGES, noisy)])
-    return finding(statement, joined(told), condition=condition, numbers=named(numbers))
+    options = {f"with {how} alone": statement for how, statement in readings.items()}
+    return settle(evidence, options, joined(told), datasets=IMAGES, numbers=named(numbers))
 
 
 def _kept_symmetric(epsilon: float) -> float:
@@ -222,24 +219,21 @@ OWN = tuple(10 ** (k / 8) for k in range(-40, 22))  # nominal epsilons up to 422
 TESTS = "tests/mechanisms/test_tldp.py"
 
 
-@claim(
-    "T01",
-    expected="no earlier work",
-    reason="a claim of priority over all earlier work, which no computation decides",
+not_checkable(
+    __name__,
+    {
+        "T01": ("no earlier work", "a claim of priority over all earlier work, which no computation decides"),
+        "T22": (
+            "an error of C times the Laplace mechanism's",
+            "neither DPHSGD's noise nor the constant C is specified; ours is a reconstruction",
+        ),
+        "T51": (
+            "the order that the figure draws",
+            "neither LLAGP's nor DPHSGD's parameters are given; ours are reconstructions, so their place among the "
+            "others says nothing about the paper's",
+        ),
+    },
 )
-@claim(
-    "T22",
-    expected="an error of C times the Laplace mechanism's",
-    reason="neither DPHSGD's noise nor the constant C is specified; ours is a reconstruction",
-)
-@claim(
-    "T51",
-    expected="the order that the figure draws",
-    reason="neither LLAGP's nor DPHSGD's parameters are given; ours are reconstructions, so their place among the "
-    "others says nothing about the paper's",
-)
-def not_checkable(reason: str) -> Finding:
-    return cannot_be_checked(reason)
 
 
 @claim(

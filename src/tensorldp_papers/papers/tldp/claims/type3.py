@@ -7,6 +7,7 @@ then says in which. "Comparable" is at least 0.9 of the score without perturbati
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import cache
 
 import pandas as pd
@@ -14,7 +15,7 @@ import pandas as pd
 from tensorldp.mechanisms import Box
 from tensorldp_papers.claims.base import Finding, NotRun, claim
 from tensorldp_papers.claims.evidence import Evidence
-from tensorldp_papers.claims.fairness import Scores, best_of, settle, shortfall
+from tensorldp_papers.claims.fairness import Scores, settle, shortfall
 from tensorldp_papers.claims.laws import squared_error
 from tensorldp_papers.claims.statements import AllOf, AnyOf, Limit, Statement, finding, joined, minus
 from tensorldp_papers.papers.tldp.claims.runs import (
@@ -28,7 +29,6 @@ from tensorldp_papers.papers.tldp.claims.runs import (
     TYPE3_DATASETS,
     ahead,
     as_printed,
-    at_each,
     below,
     clean,
     each,
@@ -55,21 +55,14 @@ def _by_arm(
     arms = [arm for arm in ARMS if evidence.cells(TYPE3, dataset=names, where=arm)]
     if not arms:
         raise evidence.lacks(f"{TYPE3} on {' or '.join(names)}")
-    made, options = [], {}
-    for arm in arms:
-        scores = each(evidence, TYPE3, names, mechanisms, arm)
-        made += scores
-        options[arm] = test(scores)
-    statement, holding = best_of(options)
-    only = f"with the noise of the {holding[0]} alone" if len(holding) == 1 and len(arms) > 1 else ""
-    return settle(
-        evidence,
-        made,
-        [statement],
-        observed,
-        datasets=names if len(names) > 1 else (),
-        condition=joined([condition, only]),
-    )
+    options = {
+        f"with the noise of the {arm} alone" if len(arms) > 1 else "": test(
+            each(evidence, TYPE3, names, mechanisms, arm)
+        )
+        for arm in arms
+    }
+    of = names if len(names) > 1 else ()
+    return settle(evidence, options, observed, datasets=of, condition=condition)
 
 
 @claim("T46", expected=f"at least {COMPARABLE} of the unperturbed F1 at some epsilon above 100, less at all up to it")
@@ -80,12 +73,12 @@ def type3_needs_100(evidence: Evidence) -> Finding:
             without = clean(scores)
             text = f"F1 minus {COMPARABLE} of the unperturbed one on {scores.name} at epsilon"
             shares = [
-                (e, minus(scores.points(name)[e], without, COMPARABLE))
+                (e, scores.statement(f"{text} {e:g}", minus(scores.points(name)[e], without, COMPARABLE)))
                 for e in scores.points("tldp-l")
                 for name in TLDP
             ]
-            above = [scores.statement(f"{text} {e:g}", share, low=0) for e, share in shares if e > 100]
-            less = [scores.statement(f"{text} {e:g}", share, high=0) for e, share in shares if e <= 100]
+            above = [replace(share, low=0.0) for e, share in shares if e > 100]
+            less = [replace(share, high=0.0) for e, share in shares if e <= 100]
             if not above or not less:
                 raise NotRun(f"needs {TYPE3} on {scores.name} below and above epsilon 100")
             parts += [AnyOf(above), *less]
@@ -113,8 +106,8 @@ def type3_crossing(evidence: Evidence) -> Finding:
             *earlier, last = scores.points("tldp-l")
             if not earlier:
                 raise NotRun(f"needs {TYPE3} on {scores.name} at two epsilons")
-            leads = [scores.gap("tldp-l", "tldp-g", 0, epsilons=[e]) for e in earlier]
-            joins = scores.gap("tldp-l", "tldp-g", -ABOUT, ABOUT, [last])
+            leads = [scores.above("tldp-l", "tldp-g", epsilons=[e]) for e in earlier]
+            joins = scores.within("tldp-l", "tldp-g", ABOUT, [last])
             parts.append(AllOf([AnyOf(leads), joins]))
         return AnyOf(parts)
 
@@ -137,14 +130,10 @@ def type3_imdb(evidence: Evidence) -> Finding:
         (scores,) = made
 
         def reach(names: Iterable[str], score: float) -> list[Statement]:
-            return [p for name in names for p in at_each(scores, name, low=score - ABOUT, name=name).values()]
+            return [p for name in names for p in scores.at_each(name, low=score - ABOUT, name=name).values()]
 
         most = [below(scores, name, 0.4 + ABOUT) for name in BASELINES]
-        ends = {name: list(scores.points(name).values()) for name in BASELINES}
-        flat = [
-            scores.statement(f"rise of {name}", minus(points[-1], points[0]), high=ABOUT)
-            for name, points in ends.items()
-        ]
+        flat = [scores.change(f"rise of {name}", name, high=ABOUT) for name in BASELINES]
         return AllOf([*reach(TLDP, 0.8), AnyOf(reach(BASELINES, 0.4)), *most, *flat])
 
     return _by_arm(evidence, ["imdb"], BASELINES, test)
@@ -154,7 +143,7 @@ def type3_imdb(evidence: Evidence) -> Finding:
 def darknet_order(evidence: Evidence) -> Finding:
     def test(made: list[Scores]) -> Statement:
         (scores,) = made
-        return AllOf([scores.gap(better, worse, 0) for better in ("gaussian", "mvg") for worse in ("idn", "laplace")])
+        return AllOf([scores.above(better, worse) for better in ("gaussian", "mvg") for worse in ("idn", "laplace")])
 
     return _by_arm(evidence, ["darknet"], BASELINES, test)
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -27,9 +26,9 @@ from tensorldp.mechanisms.tvg import Tvg, Udn, kappa, optimal_sigma
 from tensorldp.randomness import generator
 from tensorldp_papers.claims.base import Finding, NotRun, claim, named
 from tensorldp_papers.claims.evidence import Evidence
-from tensorldp_papers.claims.fairness import best_of
+from tensorldp_papers.claims.fairness import settle
 from tensorldp_papers.claims.laws import squared_error
-from tensorldp_papers.claims.statements import AllOf, Between, Statement, finding, joined, minus, per_seed
+from tensorldp_papers.claims.statements import AllOf, Between, Statement, minus, per_seed
 from tensorldp_papers.papers.tvg.covariance import query_domain
 
 DELTA, ROUNDING = 1e-5, 1e-9
@@ -228,18 +227,19 @@ ALIKE = 0.1
 MECHANISMS = ("gaussian-per-element", "idn", "jl", "matrix", "mvg", "udn")
 
 
-def _by_definition(evidence: Evidence, test: Callable[[pd.DataFrame], Statement], observed: str = "") -> Finding:
+def _by_definition(
+    evidence: Evidence, test: Callable[[pd.DataFrame], Statement], observed: str = "", then: str = ""
+) -> Finding:
     """The finding of a statement with either definition of RSS; one for which it holds is enough, and is named."""
-    options = {}
+    readings = {}
     for metric, definition in METRICS.items():
         rows = evidence.rows(STUDY, metric, dataset=DATASET, mechanism=MECHANISMS, sensitivity=None)
-        options[definition] = test(rows.assign(value=np.log10(rows["value"])))
-    statement, holding = best_of(options)
-    return finding(statement, observed, condition=f"RSS with {holding[0]}" if len(holding) == 1 else "")
+        readings[f"RSS with {definition}"] = test(rows.assign(value=np.log10(rows["value"])))
+    return settle(evidence, readings, observed, then=then)
 
 
 def _over(
-    rows: pd.DataFrame, worse: str, better: str, low: float, high: float, epsilon: float | None = None
+    rows: pd.DataFrame, worse: str, better: str, low: float = 0.0, high: float = np.inf, epsilon: float | None = None
 ) -> Between:
     """log10 RSS of one mechanism minus another's, on average over the epsilons or at one."""
     rows = rows if epsilon is None else rows[rows["epsilon"] == epsilon]
@@ -251,7 +251,7 @@ def _over(
 @claim("V27", expected="log10 RSS of JL and of the matrix mechanism above that of UDN and of IDN, on average")
 def worse_than_directional(evidence: Evidence) -> Finding:
     pairs = [(worse, better) for worse in ("jl", "matrix") for better in ("udn", "idn")]
-    return _by_definition(evidence, lambda rows: AllOf([_over(rows, *pair, 0, np.inf) for pair in pairs]))
+    return _by_definition(evidence, lambda rows: AllOf([_over(rows, *pair) for pair in pairs]))
 
 
 @claim(
@@ -262,15 +262,15 @@ def worse_than_directional(evidence: Evidence) -> Finding:
 def matrix_as_gaussian(evidence: Evidence) -> Finding:
     def test(rows: pd.DataFrame) -> Statement:
         alike = _over(rows, "matrix", "gaussian-per-element", -ALIKE, ALIKE)
-        return AllOf([alike, _over(rows, "matrix", "idn", 0, np.inf)])
+        return AllOf([alike, _over(rows, "matrix", "idn")])
 
-    found = _by_definition(
+    return _by_definition(
         evidence,
         test,
         "with W = E, as here, the matrix mechanism and Gaussian are one noise by construction, so that only the "
         "comparison with IDN could fail",
+        "as good as Gaussian by construction",
     )
-    return replace(found, condition=joined([found.condition, "as good as Gaussian by construction"]))
 
 
 @claim("V29", expected="at every epsilon log10 RSS of IDN below UDN's, UDN's below MVG's and MVG's below JL's")
@@ -280,7 +280,7 @@ def distinguished(evidence: Evidence) -> Finding:
     def test(rows: pd.DataFrame) -> Statement:
         return AllOf(
             [
-                _over(rows, worse, better, 0, np.inf, float(epsilon))
+                _over(rows, worse, better, epsilon=float(epsilon))
                 for epsilon in sorted(rows["epsilon"].unique())
                 for better, worse in itertools.pairwise(order)
             ]
