@@ -12,7 +12,7 @@ from scipy.stats import binom
 from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.randomized_response import KaryRandomizedResponse
 from tensorldp.randomness import generator, numpy_generator
-from tensorldp_papers.claims.base import Finding, cannot_be_checked, claim, named
+from tensorldp_papers.claims.base import Finding, claim, named, not_checkable
 from tensorldp_papers.claims.laws import curve_of, pdpm, squared_error, two_coins
 from tensorldp_papers.claims.statements import mean_interval
 
@@ -203,15 +203,24 @@ def network() -> Finding:
     )
 
 
-@claim("P19", expected="a rule that says when a scheme gets a tick")
-def functionality() -> Finding:
-    return cannot_be_checked(
-        "section 6.3 says what the columns mean in words: practical is about the size of the actual privacy budget, "
-        "personalized about whether local clients choose their own protection; but no bound on the budget or on an "
-        "attack's success is given, and the other schemes are described, not measured. By these words PLDP-FL is "
-        "personalized (every client has its own tau and epsilon); the budget of its whole model is in P07, an attack "
-        "on its uploads in P20"
-    )
+not_checkable(
+    __name__,
+    {
+        "P17": (
+            "an accuracy of 0.903",
+            "PLU-FedOA is known here only from what the paper says about it; ours is a reconstruction, so its accuracy "
+            "says nothing about the one that the paper compares with",
+        ),
+        "P19": (
+            "a rule that says when a scheme gets a tick",
+            "section 6.3 says what the columns mean in words: practical is about the size of the actual privacy "
+            "budget, personalized about whether local clients choose their own protection; but no bound on the budget "
+            "or on an attack's success is given, and the other schemes are described, not measured. By these words "
+            "PLDP-FL is personalized (every client has its own tau and epsilon); the budget of its whole model is in "
+            "P07, an attack on its uploads in P20",
+        ),
+    },
+)
 
 
 @claim("P20", expected="a guess between two models 0.04 apart in each weight no better than epsilon_i = 1 allows")
