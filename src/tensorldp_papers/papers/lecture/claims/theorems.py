@@ -14,7 +14,7 @@ from torch import Tensor
 from tensorldp.mechanisms import Box, make
 from tensorldp.randomness import generator
 from tensorldp_papers.attacks.two_layer import SCALINGS, gradient_parts, measured_change, output_weights, unit_records
-from tensorldp_papers.claims.base import Finding, cannot_be_checked, claim
+from tensorldp_papers.claims.base import Finding, claim, not_checkable
 from tensorldp_papers.papers.tvg.growth_table import slope
 
 WIDTHS, DIMENSIONS = (100, 200, 400, 800), (20, 40, 80, 160)
@@ -277,16 +277,14 @@ def linear_network() -> Finding:
     )
 
 
-@claim(
-    "L12",
-    expected="a proof for noisy gradients",
-    reason="NP-hardness is a worst-case statement about inverting deep ReLU networks, not about a defence; no "
-    "computation decides it",
+not_checkable(
+    __name__,
+    {
+        "L12": (
+            "a proof for noisy gradients",
+            "NP-hardness is a worst-case statement about inverting deep ReLU networks, not about a defence; no "
+            "computation decides it",
+        ),
+        "L21": ("an opinion", "an opinion; what each epsilon costs and stops is in the study's figure of costs"),
+    },
 )
-@claim(
-    "L21",
-    expected="an opinion",
-    reason="an opinion; what each epsilon costs and stops is in the study's figure of costs",
-)
-def not_checkable(reason: str) -> Finding:
-    return cannot_be_checked(reason)
