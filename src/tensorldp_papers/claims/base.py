@@ -39,6 +39,7 @@ class Claim:
         place: where the source says it.
         claim: the statement.
         kind: theorem, cost, empirical or descriptive.
+        test: what shows its check to be right: a test, or a function; empty where the runs are all of its evidence.
 
     Raises:
         InputError: if the kind is another.
@@ -49,6 +50,7 @@ class Claim:
     place: str
     claim: str
     kind: str
+    test: str = ""
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -103,7 +105,7 @@ class Finding:
         holds: whether the claim holds; None where the evidence is too weak, or where it cannot be checked at all, with
             the reason in `observed`.
         observed: the numbers, in words.
-        evidence: a test, a file of the results or a function of the library; the runs used are added by themselves.
+        evidence: a file or a reason in the place of the claim's `test`; the runs used are added by themselves.
         condition: what a claim needs to hold; the table has it only for claims that hold.
         wanted: what would decide a claim whose `holds` is None; empty where nothing could.
         mixed: whether some of what the claim speaks of has what it says, and some the opposite; `holds` is None then.

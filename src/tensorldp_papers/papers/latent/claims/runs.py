@@ -55,7 +55,7 @@ from tensorldp_papers.claims.statements import (
 )
 
 STUDY = "latent"
-CLEAN, TRAINING, RECORDS = "accuracy", "train_accuracy", "train_records"
+CLEAN, TRAINING = "accuracy", "train_accuracy"
 DATASETS = ("mnist", "cifar10")
 ALTERED = "1"  # altered copies of each image, in the networks of 4.1.3
 
@@ -180,7 +180,6 @@ def in_a_reading(
 
 
 LARGEST_CLASS = {name: max(counts) / sum(counts) for name, counts in TEST_CLASSES.items()}
-TESTS = "tests/privacy/test_accuracy_audit.py"
 
 
 @claim("A01", expected="96 % and 91 % possible for some classifier at eps = 0.5, with a perturbed or a clean test set")
@@ -188,10 +187,7 @@ def headline() -> Finding:
     best, words = {}, []
     numbers: dict[str, float] = {}
     for name, made, records in (("mnist", latent(0.5, "A"), 60_000), ("cifar10", cifar_latent(0.5, "A"), 100_000)):
-        limits = (
-            released_ceiling(name, 0.5),
-            clean_test_ceiling(records, made.information, LARGEST_CLASS[name]),
-        )
+        limits = (released_ceiling(name, 0.5), clean_test_ceiling(records, made.information, LARGEST_CLASS[name]))
         best[name] = max(limits)
         numbers |= {f"perturbed test images of {name}": limits[0], f"clean test images of {name}": limits[1]}
         words.append(
@@ -203,7 +199,6 @@ def headline() -> Finding:
         f"no classifier that knows such releases alone can: at most {' and '.join(words)}; with the "
         f"coins of Eq. 7 epsilon is {latent(0.5, 'B').curve().pure_epsilon:,.0f} and "
         f"{cifar_latent(0.5, 'B').curve().pure_epsilon:,.0f}",
-        f"{TESTS}::test_ceilings",
         numbers=named(numbers),
     )
 
@@ -248,10 +243,7 @@ def _of_a_run(text: str, printed: float, value: Estimate) -> Between:
     """That a printed accuracy is one that a single run may have, as it is one and no mean."""
     spread = _spread_of_runs(value)
     return Between(
-        f"{text} (printed {printed}, single runs within {spread:.2g})",
-        value,
-        printed - spread,
-        printed + spread,
+        f"{text} (printed {printed}, single runs within {spread:.2g})", value, printed - spread, printed + spread
     )
 
 
@@ -280,18 +272,8 @@ def _test_accuracies(
 _OF_RUNS = f"each printed value among {SINGLE:.0%} of single runs, in one reading, on clean or on released strings"
 
 
-@claim(
-    "A12",
-    expected=_OF_RUNS,
-    dataset="mnist",
-    printed={2.0: 0.9634, 0.5: 0.9626},
-)
-@claim(
-    "A13",
-    expected=_OF_RUNS,
-    dataset="cifar10",
-    printed={2.0: 0.9173, 0.5: 0.9147},
-)
+@claim("A12", expected=_OF_RUNS, dataset="mnist", printed={2.0: 0.9634, 0.5: 0.9626})
+@claim("A13", expected=_OF_RUNS, dataset="cifar10", printed={2.0: 0.9173, 0.5: 0.9147})
 def table2(evidence: Evidence, dataset: str, printed: dict[float, float]) -> Finding:
     """Reading A's strings carry too little for any classifier that learns only from them: no run is needed there."""
     planned(evidence, STUDY, [dataset], f"{STUDY} on {dataset}", mechanism="latent", reading="A")
@@ -367,23 +349,16 @@ def converges(evidence: Evidence) -> Finding:
 
 
 def _in_training_and_testing(
-    evidence: Evidence,
-    text: str,
-    epsilon: float,
-    train: tuple[float, float],
-    test: tuple[float, float],
-    **factors: str | None,
+    evidence: Evidence, text: str, epsilon: float, *limits: tuple[float, float], **factors: str | None
 ) -> Statement:
-    """That both accuracies on CIFAR-10 lie between two limits each."""
-    limits = {"training": (TRAINING, *train), "testing": (CLEAN, *test)}
-    ours = {name: at(evidence, "cifar10", metric, epsilon, **factors) for name, (metric, *_) in limits.items()}
-    return AllOf([Between(f"accuracy in {name}{text}", ours[name], *ends) for name, (_, *ends) in limits.items()])
+    """That both accuracies on CIFAR-10 lie between their two limits."""
+    metrics = {"training": TRAINING, "testing": CLEAN}
+    ours = {name: at(evidence, "cifar10", metric, epsilon, **factors) for name, metric in metrics.items()}
+    ends = zip(ours.items(), limits, strict=True)
+    return AllOf([Between(f"accuracy in {name}{text}", value, low, high) for (name, value), (low, high) in ends])
 
 
-@claim(
-    "A28",
-    expected=f"accuracies within {BELOW} of 0.96 in training and 0.91 in testing, in one reading",
-)
+@claim("A28", expected=f"accuracies within {BELOW} of 0.96 in training and 0.91 in testing, in one reading")
 def after_200_epochs(evidence: Evidence) -> Finding:
     """Table 1 has 100 epochs where the text has 200: a training whose score had stopped rising stands for both."""
 
@@ -416,7 +391,7 @@ def constant(evidence: Evidence) -> Finding:
         return AllOf(parts)
 
     def few(dataset: str) -> str:
-        """The epsilons of a data set that has only two, as a condition."""
+        """Returns the epsilons of a data set that has only two, as a condition."""
         cells = evidence.cells(STUDY, **arm(evidence, dataset, "B"))
         epsilons = sorted({cell.epsilon for cell in cells if float(cell.epsilon) < 10}, key=float)
         return "" if len(epsilons) > 2 else f"{dataset}: eps {' and '.join(epsilons)} alone"

@@ -24,7 +24,6 @@ ROUNDING = 1e-9
 SUBSTANTIAL = 0.5  # a blind guess is off by 1
 NEAR_HALF = 1e-3  # "around 0.5": what a reader can tell apart in Figure 7
 RECORDS = 100  # of the simulated membership test
-TESTS = "tests/mechanisms/test_latent.py"
 
 
 @claim("A02", expected="pure epsilon = eps for both coins of bias p")
@@ -39,7 +38,6 @@ def biased_coins() -> Finding:
         all(abs(pure[0] - epsilon) < ROUNDING for epsilon, pure in budgets.items()),
         f"at p = e/(1+e) two such coins have {both:.4f}, a fair second one {fair:.4f}; one coin "
         f"between the truth and its opposite has {one:.4f}: it is true if p is the probability of a true answer",
-        f"{TESTS}::test_two_coins_of_bias_a_half",
     )
 
 
@@ -59,7 +57,6 @@ def one_hot() -> Finding:
         worst < ROUNDING,
         f"over all outcomes and pairs for 2, 3 and 6 bits the largest log ratio is within "
         f"{worst:.1e} of eps = 0.5 and 2: two one-hot vectors differ in two bits of eps/2 each",
-        "tests/mechanisms/test_randomized_response.py::test_law",
     )
 
 
@@ -76,7 +73,6 @@ def merged_string() -> Finding:
         f"eps = 0.5, each bit kept with the p of Eq. 6: {ratio:.9f} over all {len(outcomes)} strings of 6 "
         f"bits, {large.pure_epsilon:.9f} for MNIST's 92,160; kept as Eq. 7 has it (p, else a fair coin) "
         f"they have {other.pure_epsilon:,.0f} ({other.epsilon(1e-5):,.0f} at delta 1e-5)",
-        f"{TESTS}::test_guarantees",
         condition="" if other.pure_epsilon <= 0.5 + ROUNDING else "each bit kept with the p of Eq. 6, not as in Eq. 7",
     )
 
@@ -94,7 +90,6 @@ def merging() -> Finding:
         f"{merged.flip:.9f}) compose to {apart:.6f}, the merged string has "
         f"{merged.curve().pure_epsilon:.6f}: the same mechanism. The r eps = {full:,.0f} of 3.1.4 is for "
         "strings with eps each, and falls because each bit gets eps/(rl), not because they are merged",
-        "tests/privacy/test_curve_discrete.py::test_randomized_response_by_the_binomial",
     )
 
 
@@ -115,7 +110,6 @@ def share_of_ones() -> Finding:
         f"a string of ones (y = 1) at eps = 0.5, MNIST: Eq. 7 says t = {printed[-1]:.6f}, bits kept with the p of "
         f"Eq. 6 and else flipped give {shares['A'][-1]:.6f}, bits kept with p and otherwise tossed "
         f"{shares['B'][-1]:.6f}; the epsilon of these is {described.curve().pure_epsilon:,.0f}",
-        f"{TESTS}::test_keep_probabilities",
         condition=""
         if gaps["A"] < ROUNDING
         else f"bits kept with p and otherwise tossed, whose epsilon is {described.curve().pure_epsilon:,.0f}",
@@ -150,8 +144,7 @@ def recursion() -> Finding:
         min(wrong.values()) == 0,
         f"wrong for {wrong[True]} of {total} triples with l <= 7, first "
         f"{counterexample}; with the base case 2^k - 1 wrong for {wrong[False]}",
-        "tests/mechanisms/test_bit_estimation.py::test_the_printed_base_case_is_wrong",
-        "with the base case 2^k - 1 in the place of 2^(k-1)" if wrong[True] else "",
+        condition="with the base case 2^k - 1 in the place of 2^(k-1)" if wrong[True] else "",
     )
 
 
@@ -170,7 +163,6 @@ def code_length() -> Finding:
         f"k = -m..n has {counts[0][0]} places for 1 + 4 + 5 and {counts[1][0]} for 1 + 2 + 7 bits; its top "
         "one, k = n, holds the sign, so the largest magnitude is 2^n - 2^-m (15.96875 and 3.9921875) and "
         "larger values must saturate; a sign beside all of Eq. 5's bits would make n + m + 2",
-        f"{TESTS}::test_bits_are_sign_whole_fraction_most_significant_first",
     )
 
 
@@ -189,7 +181,6 @@ def flattened_sizes() -> Finding:
         mnist == 9216 and fitting > 0 and bits == [92_160, 23_040],
         f"MNIST {mnist}; CIFAR-10 2304 for {fitting} of the 16 ways to pad its four convolutions, "
         f"{cifar[(False,) * 4]} for none (the padding is not printed); {bits[0]:,} and {bits[1]:,} bits",
-        "tests/models/test_latent_models.py::test_flattening_layers_have_the_printed_sizes",
         condition="with padding in CIFAR-10's convolutions, which the paper does not print"
         if fitting < len(cifar)
         else "",
@@ -204,7 +195,6 @@ def nearly_half() -> Finding:
         max(away) < NEAR_HALF,
         f"p - 1/2 at eps = 10 is {away[0]:.3e} (MNIST) and {away[1]:.3e} "
         f"(CIFAR-10), eps/(4rl) to {max(abs(a / b - 1) for a, b in zip(away, linear, strict=True)):.0e}",
-        f"{TESTS}::test_keep_probabilities",
         numbers=named({"mnist": away[0], "cifar10": away[1]}),
     )
 
@@ -222,7 +212,6 @@ def bad_events() -> Finding:
         abs(chance - 0.01) < 1e-4,
         f"for n = {n:,} records 1/100*n is {printed:g}, no probability; 1/(100n) = {meant:.2e} is meant, "
         f"with n delta = {meant * n:.4f} and a bad event with probability {chance:.5f}",
-        "tensorldp_papers.papers.latent.claims.theorems.bad_events",
         condition="with 1/100*n read as 1/(100n)",
     )
 
@@ -235,7 +224,6 @@ def no_curator() -> Finding:
         f"each {made.unit} is randomised alone, without a curator: {made.curve().pure_epsilon:.3g} of one "
         f"release with the coins of Eq. 6, {described.curve().pure_epsilon:,.0f} with those of Eq. 7; of "
         "the image alone, since labels leave their owner in clear",
-        f"{TESTS}::test_guarantees",
         condition="of the image alone: labels leave their owner in clear",
     )
 
@@ -272,7 +260,6 @@ def membership() -> Finding:
         f"a release of one of {RECORDS} records, or of none: the nearest release told members from others with "
         f"probability {won['A']:.2f} with the coins of Eq. 6 and {won['B']:.2f} with those of Eq. 7; on one release no "
         f"attack has more advantage than {bound['A']:.1e} and {bound['B']:.6f} ({allowed:.3f} would be 0.5-LDP)",
-        f"{TESTS}::test_reading_b_at_delta",
         condition="with the coins of Eq. 6 alone" if safe == ["A"] else "",
     )
 
@@ -286,7 +273,6 @@ def error_of_estimation() -> Finding:
         min(left.values()) >= SUBSTANTIAL,
         f"at eps = 0.5 the best estimate of one element from its release has {left['A']:.4f} (Eq. 6) and "
         f"{left['B']:.4f} (Eq. 7) of the root mean squared error of a blind guess, all codes being equally likely",
-        "tensorldp_papers.papers.latent.claims.theorems.error_of_estimation",
         condition=f"of one element by itself; of an image, 9,216 of them, the epsilon is {whole:,.0f} with Eq. 7",
     )
 
@@ -308,5 +294,4 @@ def reduced_before_randomisation() -> Finding:
         )
         + "; the module is a fixed function, and a black and a white image have different vectors in both: before the "
         "bits are randomised no epsilon is finite, so that it adds no differential privacy",
-        "tensorldp_papers.papers.latent.claims.theorems.reduced_before_randomisation",
     )

@@ -28,11 +28,7 @@ def laplace_mechanism() -> Finding:
     worst = max(
         abs(make("laplace", epsilon=e, domain=Box(0, 100, (3,))).curve().pure_epsilon / e - 1) for e in (0.1, 1.0, 10.0)
     )
-    return Finding(
-        worst < 1e-9,
-        f"relative deviation {worst:.1e} at epsilon 0.1, 1 and 10",
-        "tests/mechanisms/test_additive.py::test_laplace_is_exactly_epsilon",
-    )
+    return Finding(worst < 1e-9, f"relative deviation {worst:.1e} at epsilon 0.1, 1 and 10")
 
 
 def _sum_changes(free: int, budget: float, top: float = 100.0) -> float:
@@ -56,7 +52,6 @@ def printed_sensitivity() -> Finding:
         f"{printed:.6g} and one entry changes it by {one_entry:.6g}: noise for the former at epsilon 1 is "
         f"{true:.0f}-DP, and the sum of (0) exceeds 99.5 with probability {near:.1e}, that of (100) with "
         f"{far:.3f}",
-        "tests/mechanisms/test_additive.py::test_laplace_event_probabilities",
         condition="with the norm read as the number of entries that differ, as the words below the formula have it",
     )
 
@@ -76,7 +71,6 @@ def variance() -> Finding:
         f"variance of {DRAWS:,} draws over 2 b^2: {ratios[0]:.4f}, within {error:.4f} of 1 but once in a "
         f"million; pure epsilon of a unit change {', '.join(f'{e:g}' for e in pure)} for b = "
         f"{', '.join(f'{b:g}' for b in scales)}",
-        "tests/mechanisms/test_additive.py::test_laplace_is_exactly_epsilon",
     )
 
 
@@ -110,8 +104,7 @@ def gradients() -> Finding:
         f"Eq. 4.4 is {_off(of_a, a.grad):.1e} and "
         f"Eq. 4.6 {_off(of_w, w.grad):.2f} of its norm from a multiple of autograd's gradient, because it "
         f"lacks a_j; with a_j and the factor 2 both are {exact:.1e} away",
-        "tests/attacks/test_sensitivity.py::test_the_parts_are_autograds",
-        "with the factor a_j of Eq. 4.3, which Eq. 4.6 lacks" if slips else "",
+        condition="with the factor a_j of Eq. 4.3, which Eq. 4.6 lacks" if slips else "",
     )
 
 
@@ -128,7 +121,6 @@ def residual() -> Finding:
         abs(float(same) - printed) < 1e-12,
         f"{abs(float(same) - printed):.1e} apart while the label stays; "
         f"for a record with the other label r - r' is {float(other):.2f} and not {printed:.2f}",
-        "tests/attacks/test_sensitivity.py",
         condition="while the label stays",
     )
 
@@ -173,7 +165,6 @@ def output_gradient() -> Finding:
         "left over right side up to "
         + " and ".join(f"{ratio:.2f} {words}" for words, ratio in worst.items())
         + f" with the residual of the first record, and up to {larger:.2f} with the larger of the two",
-        "tests/attacks/test_sensitivity.py",
         condition="with the larger of the two records' residuals" if max(worst.values()) > 1 + ROUNDING else "",
     )
 
@@ -199,7 +190,6 @@ def neuron_gradient() -> Finding:
         f"{max(ratios):.2f} for d = 20 to 160; from 100 to 1,600 neurons C grows by the factor "
         + ", ".join(f"{factor:.2g} ({scaling})" for scaling, factor in growth.items())
         + f" for output weights {WEIGHTS}",
-        "tests/attacks/test_sensitivity.py",
     )
 
 
@@ -212,7 +202,6 @@ def sensitivity() -> Finding:
         "the largest change grows like "
         + ", ".join(f"m^{m:.2f} d^{d:.2f} ({scaling})" for scaling, (m, d) in powers.items())
         + f" for output weights {WEIGHTS}; the bound holds for {', '.join(kept)} and is far from tight there",
-        "tests/attacks/test_sensitivity.py",
     )
 
 
@@ -241,7 +230,6 @@ def noise_size() -> Finding:
         gap < 0.01,
         ", ".join(f"{name} m^{p[0]:.1f} d^{p[1]:.1f} epsilon^{p[2]:.0f}" for name, p in powers.items())
         + "; printed m^0.5 d^1.0 epsilon^-2",
-        "tensorldp_papers.papers.lecture.claims.theorems.noise_size",
     )
 
 
@@ -273,7 +261,6 @@ def linear_network() -> Finding:
         f"batches of three records {float((x - turn @ x).norm()):.2f} apart have "
         f"gradients {apart[True]:.1e} of their norm apart in a linear network and {apart[False]:.2f} with "
         "ReLU",
-        "tests/attacks/test_two_layer.py::test_a_linear_network_gives_away_one_combination_only",
     )
 
 

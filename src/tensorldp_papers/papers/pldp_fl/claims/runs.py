@@ -225,7 +225,7 @@ Arm = tuple[str, str | float]  # mode of epsilon, mode or width of the safe rang
 
 
 def average_noise(eps: str, tau: str | float, clients: int, share: float) -> float:
-    """The standard deviation of PDPM's noise in one weight of the unweighted average of a round's uploads.
+    """Returns the standard deviation of PDPM's noise in one weight of the unweighted average of a round's uploads.
 
     It is for a weight in the middle of every safe range. The participants are a random share of the clients, who have
     as many records each and take the levels of both modes in turn, as in our runs.
@@ -259,7 +259,7 @@ def _noise(evidence: Evidence, dataset: str, arms: tuple[Arm, ...]) -> str:
 
 
 def with_noise(*arms: Arm) -> Callable[[Callable[..., Finding]], Callable[..., Finding]]:
-    """Add PDPM's noise in these arms to what a check observes or to what it lacks, on MNIST or its `dataset`."""
+    """Adds PDPM's noise in these arms to what a check observes or to what it lacks, on MNIST or its `dataset`."""
 
     def explain(check: Callable[..., Finding]) -> Callable[..., Finding]:
         @wraps(check)
@@ -308,7 +308,6 @@ def relative_error(evidence: Evidence) -> Finding:
         f"slopes in eps {', '.join(f'{leaf.value.mean:.2f}' for leaf in falls)}, in the range "
         f"{', '.join(f'{leaf.value.mean:.2f}' for leaf in rises)}; mean error "
         f"{', '.join(f'{errors[mode].mean:.3g}' for mode in measured)} for t1, t2, t3 about a centre of 1",
-        "tests/mechanisms/test_pldp.py::test_averaged_noise_of_the_second_mode",
     )
 
 
@@ -339,7 +338,6 @@ def linear_communication(evidence: Evidence) -> Finding:
         f"by construction, as each participant sends one number a weight: {sizes[0]:,.0f} bytes a participant and "
         f"round for 10, 40 and 100 participants{text}; the three possible values of a weight would fit into "
         f"{math.ceil(WEIGHTS * math.log2(3) / 8):,} bytes",
-        "tests/training/test_ledger.py::test_one_upload_of_the_papers_model",
         condition="by construction: every participant sends one number a weight",
     )
 

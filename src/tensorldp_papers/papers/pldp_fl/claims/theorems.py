@@ -21,7 +21,6 @@ WEIGHTS = 21_840  # 260 + 5,020 + 16,050 + 510 of the network in 6.2.2
 EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # the paper's 0.1 to 1, and beyond
 LENGTHS = tuple(i / 5 for i in range(1, 11))  # the paper's safe ranges, 0.2 to 2
 CONFIDENCE = 1 - 1e-6  # of intervals that decide a theorem by simulation
-TESTS = "tests/mechanisms/test_pldp.py"
 
 
 @claim("P01", expected="P(yes) 0.75 and 0.25, pure epsilon ln 3")
@@ -35,7 +34,6 @@ def two_fair_coins() -> Finding:
         yes == [0.75, 0.25] and gap < ROUNDING,
         f"all tosses of two fair coins give P(yes) {yes[0]} and "
         f"{yes[1]}; the pure epsilon is {gap:.1e} from ln 3 = {math.log(3):.6f}",
-        "tests/mechanisms/test_latent.py::test_two_coins_of_bias_a_half",
     )
 
 
@@ -52,11 +50,7 @@ def generalised_response() -> Finding:
             abs(math.log((k - 1) * p / (1 - p)) - epsilon),
             abs(made.curve().pure_epsilon - epsilon),
         )
-    return Finding(
-        worst < ROUNDING,
-        f"largest deviation {worst:.1e} for k = 2, 3, 10 and 256 and epsilon 0.1, 1 and 5",
-        "tests/mechanisms/test_randomized_response.py::test_grr_oracle",
-    )
+    return Finding(worst < ROUNDING, f"largest deviation {worst:.1e} for k = 2, 3, 10 and 256 and epsilon 0.1, 1 and 5")
 
 
 @claim("P03", expected="no map raises epsilon; 0.3 + 0.7 + 1.1 = 2.1 for three releases")
@@ -77,7 +71,6 @@ def propositions() -> Finding:
         after <= total + ROUNDING and abs(total - sum(budgets)) < ROUNDING,
         f"three randomised responses of 0.3, 0.7 and 1.1 together have {total:.6f}; after any of 500 random "
         f"maps of their eight outcomes to five at most {after:.4f}",
-        "tests/privacy/test_curve_discrete.py::test_randomized_response_enumerated",
     )
 
 
@@ -95,7 +88,6 @@ def pdpm_is_private() -> Finding:
         "over 201 x 201 pairs of weights, three outcomes and epsilon "
         f"{EPSILONS[0]:g} to {EPSILONS[-1]:g} the largest log ratio is {excess:.9f} epsilon, reached at the "
         "ends of tau: true, and tight, of one scalar weight in one round",
-        f"{TESTS}::test_probabilities_mean_and_ratio",
     )
 
 
@@ -115,7 +107,6 @@ def pdpm_is_unbiased() -> Finding:
         worst < ROUNDING and sampled.low <= 0.3 <= sampled.high,
         f"the closed form is within {worst:.1e} of every weight; the mean of releases of 0.3 is {sampled}; "
         "a weight outside tau must be clipped and is then biased",
-        f"{TESTS}::test_sampler",
     )
 
 
@@ -139,7 +130,6 @@ def variance_bound() -> Finding:
         f"{pdpm(at, 4.0).squared_error():.3f}, bound {_bound(at, 4.0):.3f}; a variance needs L^2, which "
         f"may be meant and with which the bound holds ({squared:.2f} times the variance or more); as printed it holds "
         f"for the paper's L <= 2 (at least {min(slack[length] for length in LENGTHS):.2f} times)",
-        f"{TESTS}::test_printed_variance_bound_has_the_wrong_dimension",
         condition="" if min(slack.values()) >= 1 else "for ranges of at most [-1, 1], as the paper has them",
     )
 
@@ -152,7 +142,6 @@ def model_protection() -> Finding:
         f"epsilon_i = 1 covers one weight: the {WEIGHTS:,} weights of one upload have "
         f"{curve.pure_epsilon:,.0f} (at most {curve.epsilon(1e-5):,.0f} at delta 1e-5), 50 uploads "
         f"{50 * curve.pure_epsilon:,.0f} (at most {curve.compose(50).epsilon(1e-5):,.0f})",
-        f"{TESTS}::test_many_rounds_of_the_cnn",
     )
 
 
@@ -172,7 +161,6 @@ def less_variance_than_laplace() -> Finding:
         + ", ".join(f"{most[e]:.2f} (epsilon {e:g})" for e in told)
         + " times the variance of Laplace noise of the same epsilon, at its best weight at least "
         f"{min(least[e] for e in small):.2f} times up to epsilon 1",
-        f"{TESTS}::test_more_variance_than_laplace",
         numbers=named(
             {f"worst weight at epsilon {e:g}": most[e] for e in told}
             | {"best weight up to epsilon 1": min(least[e] for e in small)},
@@ -199,7 +187,6 @@ def network() -> Finding:
         sizes[32] == 320,
         f"a second convolution of 10*5*5*32 leaves {sizes[32]} values of a 28 x 28 image; "
         f"320 needs 20 channels ({sizes[20]}), which makes {total:,} weights",
-        "tests/models/test_models.py::test_sizes_are_the_sources",
     )
 
 
@@ -226,7 +213,7 @@ not_checkable(
 @claim("P20", expected="a guess between two models 0.04 apart in each weight no better than epsilon_i = 1 allows")
 def server_cannot_infer() -> Finding:
     def success(epsilon: float, length: float, gap: float, rounds: int) -> float:
-        """The success of the best guess between the equally likely models -gap/2 and +gap/2."""
+        """Returns the success of the best guess between the equally likely models -gap/2 and +gap/2."""
         made = pdpm(epsilon, length)
         low, high = (made.positive_probability(v) for v in (-gap / 2, gap / 2))
         hits = np.arange(WEIGHTS * rounds + 1)
@@ -241,7 +228,6 @@ def server_cannot_infer() -> Finding:
         "models with all weights 0.04 apart, a standard deviation of the CNN's first ones, are told apart with "
         f"probability {near[1]:.3f} from one upload and {near[50]:.6f} from 50 at epsilon_i = 1, where {allowed:.3f} "
         f"would be 1-LDP of a model; two models at the ends of tau with {far[0.1]:.6f} from one at epsilon_i = 0.1",
-        f"{TESTS}::test_one_round_of_the_cnn",
     )
 
 
@@ -260,5 +246,4 @@ def no_correction() -> Finding:
         average.low <= expected <= average.high,
         f"70 clients in modes eps_2 and tau_2, {rounds:,} repetitions: average {average}, of the weights "
         f"{expected:.4g}; one average still has a standard deviation of {float((total / 70).std()):.3f}",
-        f"{TESTS}::test_averaged_noise_of_the_second_mode",
     )

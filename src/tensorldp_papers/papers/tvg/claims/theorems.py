@@ -25,7 +25,6 @@ DELTA, ROUNDING, TRIALS = 1e-5, 1e-9, 20
 SIZES, EPSILONS, DELTAS = (1, 10, 784, 100_000), (0.01, 1.0, 10.0, 1000.0), (0.1, 1e-5, 1e-9)
 SHAPES = ((4, 6), (6, 4), (3, 2, 5))
 IMAGE = Box(-1, 1, (28, 28))
-TESTS = "tests/mechanisms/test_tvg.py"
 
 
 @claim("V01", expected="left side over right side at most 1")
@@ -44,7 +43,6 @@ def norm_inequality() -> Finding:
         max(ratios) <= 1 + ROUNDING,
         f"left over right side {min(ratios):.3f} to {max(ratios):.6f} over 200 "
         "tensors; equality for matrices of rank one",
-        "tensorldp_papers.papers.tvg.claims.theorems.norm_inequality",
     )
 
 
@@ -55,7 +53,6 @@ def tail_bound() -> Finding:
         max(ratios) <= 1,
         f"exact tail over delta: {min(ratios):.2g} to {max(ratios):.2g} for 1 to 100,000 "
         "elements and delta 1e-9 to 0.1",
-        f"{TESTS}::test_zeta_and_bound_oracles",
     )
 
 
@@ -89,7 +86,6 @@ def kept(name: str) -> Finding:
         f"neighbours are at most {max(shifts):.3f} of the allowed shift apart for {TRIALS} random "
         f"covariances; at the whole of it the true delta is at most {worst:.2g} of the nominal one, for 1 "
         "to 100,000 elements, epsilon 0.01 to 1,000 and delta 1e-9 to 0.1",
-        f"{TESTS}::test_theorems_hold_over_a_grid",
     )
 
 
@@ -104,7 +100,6 @@ def reshaping() -> Finding:
         apart == 0 and max(deltas) - min(deltas) < ROUNDING * max(deltas),
         f"TVG on 784 elements in three shapes: releases {apart:.1e} apart, delta(0.01) {min(deltas):.6g} to "
         f"{max(deltas):.6g}; reshaping is post-processing",
-        "tensorldp_papers.papers.tvg.claims.theorems.reshaping",
     )
 
 
@@ -119,8 +114,7 @@ def idn() -> Finding:
         f"{printed.delta(1.0):.3f} and epsilon {printed.epsilon(DELTA):.0f} at delta 1e-5; with "
         f"(b - a) sqrt I, which the proof needs, it {'holds' if corrected.holds else 'fails too'}: "
         f"{corrected.observed}",
-        f"{TESTS}::test_idn_as_printed",
-        "with s_hat = (b - a) sqrt I, as in Eq. 36, in the place of (b - a) / sqrt I" if slips else "",
+        condition="with s_hat = (b - a) sqrt I, as in Eq. 36, in the place of (b - a) / sqrt I" if slips else "",
         numbers=named({"delta(1) as printed": printed.delta(1.0), "epsilon as printed": printed.epsilon(DELTA)}),
     )
 
@@ -137,9 +131,7 @@ def mvg() -> Finding:
         if isinstance(made, Mvg)
     )
     return Finding(
-        bool(every.holds) and below <= 1,
-        f"{every.observed}; the shift that it allows is at most {below:.3f} of TVG's",
-        f"{TESTS}::test_theorems_hold_over_a_grid",
+        bool(every.holds) and below <= 1, f"{every.observed}; the shift that it allows is at most {below:.3f} of TVG's"
     )
 
 
@@ -157,8 +149,7 @@ def renyi() -> Finding:
         min(ratios) >= 1,
         f"printed over exact {min(ratios):.2f} to {max(ratios):.3g} over 100 random "
         "covariances: an upper bound, loose by at least 2, once the missing logarithm is put back",
-        "tensorldp_papers.papers.tvg.claims.theorems.renyi",
-        "with the logarithm of the definition, which Eq. 32 lacks",
+        condition="with the logarithm of the definition, which Eq. 32 lacks",
     )
 
 
@@ -171,7 +162,6 @@ def classical() -> Finding:
     return Finding(
         low,
         "true over nominal delta 1e-5: " + ", ".join(f"{ratio:.3g} at {e:g}" for e, ratio in ratios.items()),
-        "tests/mechanisms/test_additive.py::test_classical_stops_at_8_42",
         condition="" if max(ratios.values()) <= 1 else "epsilon below 8.4 at delta 1e-5; the paper sets no limit",
     )
 
@@ -191,7 +181,6 @@ def tighter() -> Finding:
         f"sigma over the analytic Gaussian's at the same (1, 1e-5), 28 x 28: {words}; all three are "
         f"{'tighter' if below[0] else 'looser'} than MVG, and IDN's has {min(ours) / loose['gaussian-classical']:.3g} "
         f"and {min(ours):.3g} times the noise of the classical and of the analytic Gaussian for the whole tensor",
-        f"{TESTS}::test_sigma_columns_of_the_looseness_table",
         mixed=any(below) and not all(below),
         numbers=named(loose, "sigma of the analytic Gaussian"),
     )
