@@ -422,14 +422,29 @@ class Scores:
         return self.statement(name, minus(means[0], means[1]), low, high, undecidable)
 
     def above(
-        self, first: str, second: str, by: float = 0.0, most: float = np.inf, epsilons: Iterable[float] | None = None
+        self,
+        first: str,
+        second: str,
+        by: float = 0.0,
+        most: float = np.inf,
+        epsilons: Iterable[float] | None = None,
+        *,
+        note: str | None = None,
     ) -> Between:
         """Returns that the first is above the second by between `by` and `most`; with `by` below 0 hardly below it."""
-        return self.gap(first, second, by, most, epsilons)
+        return self.gap(first, second, by, most, epsilons, note=note)
 
-    def within(self, first: str, second: str, limit: float, epsilons: Iterable[float] | None = None) -> Between:
+    def within(
+        self,
+        first: str,
+        second: str,
+        limit: float,
+        epsilons: Iterable[float] | None = None,
+        *,
+        note: str | None = None,
+    ) -> Between:
         """Returns that two mechanisms are at most `limit` apart."""
-        return self.gap(first, second, -limit, limit, epsilons)
+        return self.gap(first, second, -limit, limit, epsilons, note=note)
 
     def at_each(
         self, mechanism: str, low: float = -np.inf, high: float = np.inf, form: str = "", name: str = ""

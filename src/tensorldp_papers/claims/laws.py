@@ -37,19 +37,14 @@ def two_coins(heads: float, second: float) -> DiscreteCurve:
 
 def pdpm(epsilon: float, length: float, count: int = 1) -> Pdpm:
     """Makes PDPM on `count` weights in [-length/2, length/2]."""
-    made = make("pdpm", epsilon=epsilon, domain=Box(-length / 2, length / 2, (count,)))
-    assert isinstance(made, Pdpm)
-    return made
+    return Pdpm(epsilon=epsilon, domain=Box(-length / 2, length / 2, (count,)))
 
 
 def latent(epsilon: float, reading: str, *, values: int = 9216, whole: int = 4, fraction: int = 5) -> Latent:
     """Makes LATENT on `values` features that fill its code, MNIST's by default."""
     top = float(1 << whole)
-    made = make(
-        "latent", epsilon=epsilon, domain=Box(-top, top, (values,)), whole=whole, fraction=fraction, reading=reading
-    )
-    assert isinstance(made, Latent)
-    return made
+    box = Box(-top, top, (values,))
+    return Latent(epsilon=epsilon, domain=box, whole=whole, fraction=fraction, reading=reading)
 
 
 def cifar_latent(epsilon: float, reading: str) -> Latent:

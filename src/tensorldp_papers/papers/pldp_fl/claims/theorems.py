@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from scipy.stats import binom
 
-from tensorldp.mechanisms import Box, make
+from tensorldp.mechanisms import Box
 from tensorldp.mechanisms.randomized_response import KaryRandomizedResponse
 from tensorldp.randomness import generator, numpy_generator
 from tensorldp_papers.claims.base import Finding, claim, named, not_checkable
@@ -41,8 +41,7 @@ def two_fair_coins() -> Finding:
 def generalised_response() -> Finding:
     worst = 0.0
     for k, epsilon in itertools.product((2, 3, 10, 256), (0.1, 1.0, 5.0)):
-        made = make("k-rr", epsilon=epsilon, domain=Box(0, k - 1, (1,)))
-        assert isinstance(made, KaryRandomizedResponse)
+        made = KaryRandomizedResponse(epsilon=epsilon, domain=Box(0, k - 1, (1,)))
         p = made.keep
         worst = max(
             worst,

@@ -330,7 +330,7 @@ def gaussian_above_laplace(evidence: Evidence) -> Finding:
     parts, later = [], []
     for scores in made:
         low, high = ([e for e in scores.points("tldp-l") if least < e <= most] for least, most in ((0, 2), (4, np.inf)))
-        parts.append(scores.gap("tldp-g", "tldp-l", 0.0, epsilons=low, note=""))
+        parts.append(scores.above("tldp-g", "tldp-l", epsilons=low, note=""))
         later += [f"above 4 nats {scores.gap('tldp-g', 'tldp-l', epsilons=high, note='')}"] if high else []
     condition = f"{NOMINAL} below 4 nats an element: at an equal true one TLDP-G guarantees no finite pure epsilon"
     return settle(evidence, parts, "; ".join(later), datasets=IMAGES, condition=condition)
@@ -469,7 +469,7 @@ def type2_slower(evidence: Evidence) -> Finding:
         if not all(evidence.cells(study, dataset=name) for study in (TYPE1, TYPE2)):
             continue
         one, two = (runs(evidence, study, name, TLDP) for study in (TYPE1, TYPE2))
-        parts.append(two.gap("tldp-g", "tldp-l", 0, note=" in Type II"))
+        parts.append(two.above("tldp-g", "tldp-l", note=" in Type II"))
         second.append(two)
         epsilons = set(one.points("tldp-l")) & set(two.points("tldp-l"))
         if len(epsilons) < 3:

@@ -13,7 +13,7 @@ from scipy import optimize
 from tensorldp.composition import compose
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp.mechanisms import Box, make
-from tensorldp.mechanisms.randomized_response import KaryRandomizedResponse
+from tensorldp.mechanisms.randomized_response import KaryRandomizedResponse, RandomizedResponse
 from tensorldp.mechanisms.tldp import TldpLaplace
 from tensorldp.randomness import generator
 from tensorldp_papers.claims.base import Finding, NotRun, claim, named, not_checkable
@@ -157,12 +157,6 @@ def tanh_helps(evidence: Evidence) -> Finding:
     return settle(evidence, options, joined(told), datasets=IMAGES, numbers=named(numbers))
 
 
-def _kept_symmetric(epsilon: float) -> float:
-    """log10 of the probability that TLDP-L leaves a symmetric image symmetric: both sides of each pair must be kept."""
-    made = TldpLaplace(epsilon=epsilon, domain=Box(-1, 1, (SIDE, SIDE)))
-    return 2 * SYMMETRIC_PAIRS * made.log_retention / math.log(10)
-
-
 @claim("T58", expected="the probability that a pair of elements stays equal under independent noise, 0 for a density")
 def independent_noise_breaks_symmetry() -> Finding:
     """Two independent draws of a continuous law are equal with probability 0, whatever its scale."""
@@ -185,8 +179,13 @@ def structure() -> Finding:
     released = make("tldp-l", epsilon=1.0, domain=Box(-1, 1, (2, 3, 4))).privatize(
         torch.zeros(1, 2, 3, 4, dtype=torch.float64), generator("T59")
     )
+    square = Box(-1, 1, (SIDE, SIDE))
     best = 1 / (SIDE**2 - 1)  # at which an element is kept most often: exp(-(I - 1) epsilon) epsilon / (2 Delta)
-    logs = {epsilon: _kept_symmetric(epsilon) for epsilon in (best, 0.1, 1.0, 10.0)}
+    # of the probability that both sides of each pair are kept
+    logs = {
+        epsilon: 2 * SYMMETRIC_PAIRS * TldpLaplace(epsilon=epsilon, domain=square).log_retention / math.log(10)
+        for epsilon in (best, 0.1, 1.0, 10.0)
+    }
     symmetric = max(logs.values()) > math.log10(USUALLY)
     return Finding(
         released.shape == (1, 2, 3, 4),
@@ -209,9 +208,8 @@ LEAST_GAIN = 1e-6  # a share of the error; the search for the best retention sto
 # a nominal epsilon is what TLDP-L has for one element; the paper's words on Figure 1 are about those below 1
 NOMINAL_EPSILONS = (0.1, 1.0, 5.0, 10.0)
 BEYOND_THEM = (10.57, 12.0)  # beyond that range: more than 8,283 nats for an MNIST image
-EPSILONS_OF_TLDP = tuple(
-    10 ** (k / 8) for k in range(-40, 22)
-)  # nominal epsilons up to 422; the largest of Figures 1 to 3 is 500
+# nominal, up to 422; the largest of Figures 1 to 3 is 500
+EPSILONS_OF_TLDP = tuple(10 ** (k / 8) for k in range(-40, 22))
 
 
 not_checkable(
@@ -280,19 +278,15 @@ def own_retention_gain(epsilon: float, box: Box) -> float:
 def randomized_response() -> Finding:
     worst = 0.0
     for p in (0.55, 0.75, 0.9, 0.99):
-        mechanism = make("randomized-response", epsilon=math.log(p / (1 - p)), domain=ELEMENT)
-        assert isinstance(mechanism, KaryRandomizedResponse)
+        mechanism = RandomizedResponse(epsilon=math.log(p / (1 - p)), domain=ELEMENT)
         worst = max(worst, abs(mechanism.keep - p), abs(mechanism.curve().pure_epsilon - math.log(p / (1 - p))))
     return Finding(worst < ROUNDING, f"largest deviation {worst:.1e} for p = 0.55, 0.75, 0.9, 0.99")
 
 
 @claim("T04", expected="(1 - p) / (n - 1) each")
 def other_values() -> Finding:
-    worst = 0.0
-    for values in (3, 10, 256):
-        mechanism = make("k-rr", epsilon=1.0, domain=Box(0, values - 1, (1,)))
-        assert isinstance(mechanism, KaryRandomizedResponse)
-        worst = max(worst, abs(math.exp(mechanism.log_other) - (1 - mechanism.keep) / (values - 1)))
+    made = {values: KaryRandomizedResponse(epsilon=1.0, domain=Box(0, values - 1, (1,))) for values in (3, 10, 256)}
+    worst = max(abs(math.exp(one.log_other) - (1 - one.keep) / (values - 1)) for values, one in made.items())
     return Finding(worst < ROUNDING, f"largest deviation {worst:.1e} for 3, 10 and 256 values")
 
 

@@ -6,9 +6,10 @@ then says in which. "Comparable" is at least 0.9 of the score without perturbati
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import product
 
 import pandas as pd
 
@@ -43,55 +44,47 @@ ANALYTIC, BLANK = "gaussian-analytic", "idn with W = E"
 
 def _by_arm(
     evidence: Evidence,
-    datasets: Iterable[str],
+    datasets: Sequence[str],
     mechanisms: Iterable[str],
-    test: Callable[[list[Scores]], Statement],
+    test: Callable[[Scores], Sequence[Statement]],
     observed: str = "",
     condition: str = "",
+    on: type[AllOf] | type[AnyOf] = AllOf,
 ) -> Finding:
-    """The finding of a statement in each arm of the study; one arm in which it holds is enough, and is named."""
-    names = list(datasets)
-    arms = [arm for arm in ARMS if evidence.cells(TYPE3, dataset=names, where=arm)]
+    """The finding that the parts of a statement hold on all data sets, or on any, in one arm, which is then named."""
+    arms = [arm for arm in ARMS if evidence.cells(TYPE3, dataset=datasets, where=arm)]
     if not arms:
-        raise evidence.lacks(f"{TYPE3} on {' or '.join(names)}")
-    options = {
-        f"with the noise of the {arm} alone" if len(arms) > 1 else "": test(
-            each(evidence, TYPE3, names, mechanisms, arm)
-        )
-        for arm in arms
-    }
-    of = names if len(names) > 1 else ()
+        raise evidence.lacks(f"{TYPE3} on {' or '.join(datasets)}")
+    options: dict[str, Statement] = {}
+    for arm in arms:
+        parts = [part for scores in each(evidence, TYPE3, datasets, mechanisms, arm) for part in test(scores)]
+        options[f"with the noise of the {arm} alone" if len(arms) > 1 else ""] = on(parts)
+    of = datasets if len(datasets) > 1 else ()
     return settle(evidence, options, observed, datasets=of, condition=condition)
 
 
 @claim("T46", expected=f"at least {COMPARABLE} of the unperturbed F1 at some epsilon above 100, less at all up to it")
 def type3_needs_100(evidence: Evidence) -> Finding:
-    def test(made: list[Scores]) -> Statement:
-        parts: list[Statement] = []
-        for scores in made:
-            without = clean(scores)
-            text = f"F1 minus {COMPARABLE} of the unperturbed one on {scores.name} at epsilon"
-            shares = [
-                (e, scores.statement(f"{text} {e:g}", minus(scores.points(name)[e], without, COMPARABLE)))
-                for e in scores.points("tldp-l")
-                for name in TLDP
-            ]
-            above = [replace(share, low=0.0) for e, share in shares if e > 100]
-            less = [replace(share, high=0.0) for e, share in shares if e <= 100]
-            if not above or not less:
-                raise NotRun(f"needs {TYPE3} on {scores.name} below and above epsilon 100")
-            parts += [AnyOf(above), *less]
-        return AllOf(parts)
+    def test(scores: Scores) -> list[Statement]:
+        without = clean(scores)
+        text = f"F1 minus {COMPARABLE} of the unperturbed one on {scores.name} at epsilon"
+        shares = [
+            (e, scores.statement(f"{text} {e:g}", minus(scores.points(name)[e], without, COMPARABLE)))
+            for e in scores.points("tldp-l")
+            for name in TLDP
+        ]
+        above = [replace(share, low=0.0) for e, share in shares if e > 100]
+        less = [replace(share, high=0.0) for e, share in shares if e <= 100]
+        if not above or not less:
+            raise NotRun(f"needs {TYPE3} on {scores.name} below and above epsilon 100")
+        return [AnyOf(above), *less]
 
     return _by_arm(evidence, TYPE3_DATASETS, TLDP, test)
 
 
 @claim("T61", expected=f"each TLDP method above each baseline by {MARGIN} on average over the nominal grid")
 def type3_ahead(evidence: Evidence) -> Finding:
-    def test(made: list[Scores]) -> Statement:
-        return AllOf([part for scores in made for part in ahead(scores, MARGIN)])
-
-    return _by_arm(evidence, IMAGES, BASELINES, test, condition=NOMINAL)
+    return _by_arm(evidence, IMAGES, BASELINES, lambda scores: ahead(scores, MARGIN), condition=NOMINAL)
 
 
 @claim(
@@ -99,16 +92,12 @@ def type3_ahead(evidence: Evidence) -> Finding:
     expected=f"in some data set TLDP-L above TLDP-G at an epsilon below the largest, and within {ABOUT} of it there",
 )
 def type3_crossing(evidence: Evidence) -> Finding:
-    def test(made: list[Scores]) -> Statement:
-        parts = []
-        for scores in made:
-            *earlier, last = scores.points("tldp-l")
-            if not earlier:
-                raise NotRun(f"needs {TYPE3} on {scores.name} at two epsilons")
-            leads = [scores.above("tldp-l", "tldp-g", epsilons=[e]) for e in earlier]
-            joins = scores.within("tldp-l", "tldp-g", ABOUT, [last])
-            parts.append(AllOf([AnyOf(leads), joins]))
-        return AnyOf(parts)
+    def test(scores: Scores) -> list[Statement]:
+        *earlier, last = scores.points("tldp-l")
+        if not earlier:
+            raise NotRun(f"needs {TYPE3} on {scores.name} at two epsilons")
+        leads = [scores.above("tldp-l", "tldp-g", epsilons=[e]) for e in earlier]
+        return [AllOf([AnyOf(leads), scores.within("tldp-l", "tldp-g", ABOUT, [last])])]
 
     printed = [
         as_printed(evidence, each(evidence, TYPE3, TYPE3_DATASETS, TLDP, arm), arm)
@@ -116,7 +105,7 @@ def type3_crossing(evidence: Evidence) -> Finding:
         if evidence.cells(TYPE3, where=arm)
     ]
     theory = "the exact noise of TLDP-L is smaller from 4 nats on"
-    return _by_arm(evidence, TYPE3_DATASETS, TLDP, test, joined([theory, *dict.fromkeys(printed)]))
+    return _by_arm(evidence, TYPE3_DATASETS, TLDP, test, joined([theory, *dict.fromkeys(printed)]), on=AnyOf)
 
 
 @claim(
@@ -125,39 +114,32 @@ def type3_crossing(evidence: Evidence) -> Finding:
     f"and none higher by {ABOUT} at the largest epsilon than at the smallest",
 )
 def type3_imdb(evidence: Evidence) -> Finding:
-    def test(made: list[Scores]) -> Statement:
-        (scores,) = made
-
+    def test(scores: Scores) -> list[Statement]:
         def reach(names: Iterable[str], score: float) -> list[Statement]:
             return [p for name in names for p in scores.at_each(name, low=score - ABOUT, name=name).values()]
 
         most = [below(scores, name, 0.4 + ABOUT) for name in BASELINES]
         flat = [scores.change(f"rise of {name}", name, high=ABOUT) for name in BASELINES]
-        return AllOf([*reach(TLDP, 0.8), AnyOf(reach(BASELINES, 0.4)), *most, *flat])
+        return [*reach(TLDP, 0.8), AnyOf(reach(BASELINES, 0.4)), *most, *flat]
 
     return _by_arm(evidence, ["imdb"], BASELINES, test)
 
 
 @claim("T49", expected="mean F1: IDN and Laplace each below Gaussian and below MVG, whose own order is not stated")
 def darknet_order(evidence: Evidence) -> Finding:
-    def test(made: list[Scores]) -> Statement:
-        (scores,) = made
-        return AllOf([scores.above(better, worse) for better in ("gaussian", "mvg") for worse in ("idn", "laplace")])
-
-    return _by_arm(evidence, ["darknet"], BASELINES, test)
+    pairs = list(product(("gaussian", "mvg"), ("idn", "laplace")))
+    return _by_arm(evidence, ["darknet"], BASELINES, lambda scores: [scores.above(*pair) for pair in pairs])
 
 
 @claim("T50", expected="TLDP-G lowest at epsilon 10, and above all but TLDP-L, whose curve it joins, at the largest")
 def darknet_gaussian(evidence: Evidence) -> Finding:
-    def test(made: list[Scores]) -> Statement:
-        (scores,) = made
+    def test(scores: Scores) -> list[Statement]:
         epsilons = list(scores.points("tldp-g"))
         if 10 not in epsilons:
             raise NotRun(f"needs {TYPE3} on darknet at epsilon 10")
-        largest = epsilons[-1:]
-        over = [scores.gap(name, "tldp-g", 0, epsilons=[10.0], note="") for name in (*BASELINES, "tldp-l")]
-        over += [scores.gap("tldp-g", name, 0, epsilons=largest, note="") for name in BASELINES]
-        return AllOf([*over, scores.gap("tldp-g", "tldp-l", -ABOUT, ABOUT, largest, note="")])
+        over = [scores.above(name, "tldp-g", epsilons=[10.0], note="") for name in (*BASELINES, "tldp-l")]
+        over += [scores.above("tldp-g", name, epsilons=epsilons[-1:], note="") for name in BASELINES]
+        return [*over, scores.within("tldp-g", "tldp-l", ABOUT, epsilons[-1:], note="")]
 
     return _by_arm(evidence, ["darknet"], BASELINES, test)
 
@@ -173,11 +155,6 @@ def _looseness() -> str:
     )
 
 
-def _without_the_arm() -> Finding:
-    """Undecided: theory leaves open which of the two explanations says more about a task."""
-    return Finding(None, _looseness(), wanted=f"{TESTING} with IDN and W = E, three seeds")
-
-
 @claim(
     "T52",
     expected=f"IDN with the utility subspace above IDN with W = E by {SIGNIFICANT} or more, where TVG states the "
@@ -187,8 +164,8 @@ def missing_subspace(evidence: Evidence) -> Finding:
     """Decided where TVG states a subspace: on private test features, for one record, as in TLDP."""
     arm = {"mechanism": "idn", "unit": "record"}
     names = sorted({cell.dataset for cell in evidence.cells(TESTING, **arm, subspace="identity")})
-    if not names:
-        return _without_the_arm()
+    if not names:  # theory leaves open which of the two explanations says more about a task
+        return Finding(None, _looseness(), wanted=f"{TESTING} with IDN and W = E, three seeds")
     parts, others, shares = [], [], []
     for name in names:
         known = evidence.rows(

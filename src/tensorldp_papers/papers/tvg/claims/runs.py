@@ -284,15 +284,6 @@ def order_from_one_on(evidence: Evidence) -> Finding:
     )
 
 
-def _in_order(evidence: Evidence, study: str, datasets: Iterable[str], order: Sequence[str]) -> list[Statement]:
-    """That mechanisms follow each other on each data set, from the best."""
-    return [
-        scores.above(better, worse)
-        for better, worse in pairwise(order)
-        for scores in read(evidence, study, (better, worse), datasets)
-    ]
-
-
 @claim(
     "V44",
     expected="on each data set of each Type the order of Table IV: Optimized, IDN, UDN, MVG in private SGD; Gaussian "
@@ -301,10 +292,10 @@ def _in_order(evidence: Evidence, study: str, datasets: Iterable[str], order: Se
 @either_body
 def in_accord_with_table4(evidence: Evidence) -> Finding:
     """Table IV has one power of I for Gaussian and IDN, so that it orders neither above the other."""
-    parts = _in_order(evidence, SGD, TYPE1, ("optimized", "idn", "udn", "mvg"))
-    for study in (FEATURES, TESTING):
-        parts += _in_order(evidence, study, TYPE2, ("idn", "udn", "mvg"))
-        parts += _in_order(evidence, study, TYPE2, (PER_ELEMENT, "udn"))
+    orders = [(SGD, TYPE1, pair) for pair in pairwise(("optimized", "idn", "udn", "mvg"))]
+    pairs = (("idn", "udn"), ("udn", "mvg"), (PER_ELEMENT, "udn"))
+    orders += [(study, TYPE2, pair) for study in (FEATURES, TESTING) for pair in pairs]
+    parts = [scores.above(*pair) for study, names, pair in orders for scores in read(evidence, study, pair, names)]
     return settle(evidence, parts)
 
 
