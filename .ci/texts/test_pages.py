@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 from texts import DOCS, PAGES, ROOT, anchors, named, read
 from words import CODE, FORMULAS, count, sentences, without_code
 
-MOST_WORDS, MOST_ALL, README_WORDS, README_LINES, AVERAGE = 35, 24_500, 500, 100, 17.0
+MOST_WORDS, MOST_ALL, README_WORDS, README_LINES, AVERAGE = 35, 24_500, 500, 110, 17.0
 MOST_NAME = 12  # words of an item that is a name and no sentence
 LOWER_NAMES = ("scikit-learn", "dp-accounting")
 GITHUB = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])

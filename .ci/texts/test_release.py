@@ -23,6 +23,13 @@ def test_one_version_and_one_license_everywhere() -> None:
     assert read("LICENSE").startswith(f"{PROJECT['license']} License")
 
 
+def test_the_readme_shows_the_version_the_license_and_the_oldest_python() -> None:
+    python = f"{PROJECT['requires-python'].removeprefix('>=')} or later"
+    for name, text in (("python", python), ("license", PROJECT["license"]), ("version", PROJECT["version"])):
+        assert f">{text}</text>" in read(f"docs/badges/{name}.svg")
+        assert f"{text}](docs/badges/{name}.svg)" in read("README.md")
+
+
 def test_codemeta_says_what_the_citation_says() -> None:
     """`bash .ci/files` makes it anew with cffconvert and compares the whole file."""
     found = data("codemeta.json")

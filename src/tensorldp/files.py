@@ -122,7 +122,7 @@ def write_arrays(path: Path, arrays: dict[str, NDArray[Any]], metadata: dict[str
     from safetensors.numpy import save_file
 
     with replacing(path) as temporary:
-        save_file({key: np.ascontiguousarray(value) for key, value in arrays.items()}, temporary, metadata=metadata)
+        save_file({key: np.asarray(value, order="C") for key, value in arrays.items()}, temporary, metadata=metadata)
         if metadata is not None:
             _sort_metadata(temporary)
 

@@ -18,20 +18,24 @@ from tensorldp_papers.claims.base import (
     Claim,
     Finding,
     NotRun,
+    Number,
     Verdict,
     cannot_be_checked,
     catalogue,
     claim,
     load_checks,
+    named,
     verdict,
 )
 from tensorldp_papers.claims.evidence import Evidence
-from tensorldp_papers.claims.table import COLUMNS, claims_table
+from tensorldp_papers.claims.table import COLUMNS, claims_table, numbers_in
 from tensorldp_papers.run.grid import make_plan
 from tensorldp_papers.run.settings import parse_settings
+from tensorldp_papers.run.table import read_table
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.xdist_group("claims")
+WITHOUT_NUMBERS = {"T33": "needs features, which are not kept: its row was decided when findings had no numbers"}
 # G above L below 4 nats, weights without effect
 SCORES = {"none": 0.98, "tldp-l": 0.6, "tldp-g": 0.8, "tldp-l-w": 0.8}
 CHOSEN = {
@@ -60,10 +64,26 @@ def test_a_check_computes_or_gives_a_reason() -> None:
         tree = ast.parse(inspect.getsource(registered.check).strip())
         calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
         called = {getattr(node.func, "id", getattr(node.func, "attr", "")) for node in calls}
-        assert called - {"claim", "Finding"}, f"{id} computes nothing"
+        assert called - {"claim", "Finding", "of"}, f"{id} computes nothing"
         for node in calls:
-            if isinstance(node.func, ast.Name) and node.func.id == "Finding":
-                assert not any(isinstance(part, ast.Constant) for part in node.args[:2]), f"{id} finds a constant"
+            made = {"Finding": node.args[:2], "Finding.of": node.args[:1]}.get(ast.unparse(node.func), [])
+            assert not any(isinstance(part, ast.Constant) for part in made), f"{id} finds a constant"
+
+
+def test_every_kept_claim_that_something_computes_has_numbers() -> None:
+    kept = read_table(ROOT / "results/reference/claims.csv")
+    computed = kept[~kept["verdict"].isin(["not checkable", "not run at this scale"])]
+    without = [id for id, numbers in zip(computed["id"], computed["numbers"], strict=True) if not numbers_in(numbers)]
+    assert without == list(WITHOUT_NUMBERS)
+
+
+def test_a_finding_shows_its_numbers_by_name_in_what_it_observed_and_in_its_condition() -> None:
+    numbers = (*named({"Eq. 4.4 off": 0.25}), *named({"weights": 21840}, "weights"))
+    found = Finding.of(True, "{Eq. 4.4 off:.1%} of {{x}} off", numbers, condition="{weights:,.0f} at most")
+    assert (found.observed, found.condition) == ("25.0% of {x} off", "21,840 at most")
+    assert found.numbers == (Number("Eq. 4.4 off", 0.25), Number("weights", 21840.0, "weights"))
+    with pytest.raises(KeyError, match="loss"):
+        Finding.of(True, "a loss of {loss}", {"gain": 1.0})
 
 
 def known_evidence(text: str) -> bool:

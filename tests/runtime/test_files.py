@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from tensorldp.errors import InputError
 from tensorldp.files import read_arrays, read_json, replacing, write_arrays, write_json
+from tensorldp_papers.run.sealed import read_sealed_arrays, write_sealed_arrays
 
 PROPERTY = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
@@ -70,6 +71,16 @@ def test_arrays_round_trip_and_a_truncated_file_is_named(tmp_path: Path) -> None
             read_arrays(path)
     with pytest.raises(InputError, match=r"none\.safetensors is missing"):
         read_arrays(tmp_path / "none.safetensors")
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (0, 3), (2, 3)])
+def test_sealed_arrays_of_any_shape_and_layout_come_back_as_they_were(shape: tuple[int, ...], tmp_path: Path) -> None:
+    path, x = tmp_path / "x.safetensors", np.arange(math.prod(shape), dtype=np.int64).reshape(shape)
+    write_sealed_arrays(path, given := {"x": x, "turned": x.T}, "its name")
+    found, _ = read_sealed_arrays(path, "its name")
+    assert {key: (value.shape, value.tolist()) for key, value in found.items()} == {
+        key: (value.shape, value.tolist()) for key, value in given.items()
+    }
 
 
 def test_the_same_content_gives_the_same_bytes_in_every_process(tmp_path: Path) -> None:

@@ -101,6 +101,14 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     return Run(tmp_path, monkeypatch)
 
 
+@pytest.mark.parametrize("model", ["mobilenet_v2", "lenet_tanh", "linear"])
+def test_a_network_is_read_again_as_it_was_trained(model: str, data: Path, run: Run) -> None:
+    """MobileNetV2 counts batches, in arrays without a dimension."""
+    settings = {"training": TRAINING | {"pretrained": False}, "factors": {"model": model}}
+    assert run([task(made := make_cell("learning", "laplace", "2", **settings), data)])[made.path] is not None
+    assert {step for step, *_ in run.steps} >= {"_models", "_scores"}
+
+
 def test_a_key_changes_with_settings_code_data_and_trainer_and_not_with_seeds(data: Path, tmp_path: Path) -> None:
     trainer, one = task(cell("none", "inf"), data), task(cell(), data)
     longer = replace(cell(), training=LearningTraining(epochs=2, batch_size=16))

@@ -40,7 +40,11 @@ def newcomer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    "pages", [*((page,) for page in READ), *(pytest.param(pages, marks=pytest.mark.weekly) for pages in LONG)]
+    "pages",
+    [
+        *((page,) for page in ("../README.md", *READ)),
+        *(pytest.param(pages, marks=pytest.mark.weekly) for pages in LONG),
+    ],
 )
 def test_what_pages_show_comes_out(pages: tuple[str, ...], tmp_path: Path) -> None:
     follow(folder_of(tmp_path / "read"), pages)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial, wraps
+from string import Formatter
 from typing import Any, Literal, TypeVar
 
 from tensorldp.errors import InputError, unknown
@@ -124,6 +125,37 @@ class Finding:
     needs: tuple[Need, ...] = ()
     absent: tuple[str, ...] = ()
 
+    @classmethod
+    def of(
+        cls,
+        holds: bool | None,
+        observed: str,
+        numbers: Mapping[str, float] | Iterable[Number],
+        evidence: str = "",
+        condition: str = "",
+        mixed: bool = False,
+    ) -> Finding:
+        """Returns a finding whose words, `observed` and `condition`, show its numbers by name: `{largest ratio:.3f}`.
+
+        A mapping has numbers without a unit. In doubled braces a brace is meant.
+
+        Raises:
+            KeyError: if the words name a number that is not among them.
+        """
+        numbers = named(numbers) if isinstance(numbers, Mapping) else tuple(numbers)
+        values = {number.name: number.value for number in numbers}
+        said, needed = (_WITH_NUMBERS.vformat(words, (), values) for words in (observed, condition))
+        return cls(holds, said, evidence, needed, mixed=mixed, numbers=numbers)
+
+
+class _ByName(Formatter):
+    """Takes what stands before the colon as a name, whatever it is made of."""
+
+    def get_field(self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, str]:
+        return kwargs[field_name], field_name
+
+
+_WITH_NUMBERS = _ByName()
 
 Check = Callable[[Evidence], Finding]
 AnyCheck = TypeVar("AnyCheck", bound=Callable[..., Finding])

@@ -53,6 +53,10 @@ class Interval:
             return f"{self.mean:.4g} (one seed, no interval)"
         return f"{self.mean:.4g} [{self.low:.4g}, {self.high:.4g}] over {self.count} values"
 
+    def number(self, name: str) -> Number:
+        """Returns it with its interval, under a name."""
+        return Number(name, self.mean, low=self.low, high=self.high)
+
 
 def mean_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
     """Computes Student's t interval of a mean; unbounded for one value.
@@ -197,6 +201,12 @@ class Estimate:
             if count > self.seeds and half < distance:
                 return count
         return None
+
+    def number(self, name: str) -> Number:
+        """Returns the mean under a name, with its interval where seeds have a look."""
+        half = self.half(ALPHA)
+        number = Number(name, self.mean, seeds=self.seeds)
+        return replace(number, low=self.mean - half, high=self.mean + half) if math.isfinite(half) else number
 
     def __str__(self) -> str:
         if self.seeds < LEAST_SEEDS:
@@ -379,10 +389,8 @@ class Between:
         return Need(f"{against}; {max(LOOKS)} seeds would not do", seeds=math.inf)
 
     def number(self) -> Number:
-        """Returns its mean, with its interval where seeds have a look."""
-        mean, half = self.value.mean, self.value.half(ALPHA)
-        number = Number(self.name, mean, seeds=self.value.seeds)
-        return replace(number, low=mean - half, high=mean + half) if math.isfinite(half) else number
+        """Returns its mean, under its name."""
+        return self.value.number(self.name)
 
     def _limits(self) -> str:
         ends = [f"{end:.4g}" for end in (self.low, self.high) if math.isfinite(end)]

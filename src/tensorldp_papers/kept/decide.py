@@ -44,7 +44,7 @@ class NotKept(NotRun):
 
 @cache
 def _exact(name: str) -> pd.DataFrame:
-    """A table that its room computes from nothing; claims read only its exact columns."""
+    """Computes a table that its room makes from nothing; claims read only its exact columns."""
     room = room_of(name)
     if room is None or not room.tables[name].function or room.tables[name].reads:
         raise NotKept(f"needs results/tables/{name}.csv, which is not kept")
@@ -53,7 +53,7 @@ def _exact(name: str) -> pd.DataFrame:
 
 
 def _cells(metrics: pd.DataFrame, trained: Mapping[Name, str]) -> Iterator[AnyCell]:
-    """The cells that have rows, with the training that is noted for them or that their study's file plans for them."""
+    """Returns the cells that have rows, with the training that is noted for them or that their study's file plans."""
     table = cells_as_planned(metrics)
     planned = dict(zip(names(table), table["cell"], strict=True))
     for name, seeds in metrics.groupby(CELL, sort=False, observed=True)["seed"]:
@@ -76,7 +76,7 @@ class KeptEvidence(Evidence):
         return "the kept results"
 
     def table(self, name: str) -> pd.DataFrame:
-        """A table of exact columns, computed here with few draws: what was measured in it decides nothing."""
+        """Computes a table of exact columns with few draws: what was measured in it decides nothing."""
         table = _exact(name).copy()
         self.used.append(f"results/tables/{name}.csv")
         return table
@@ -89,12 +89,12 @@ class KeptEvidence(Evidence):
         return train, [test]
 
     def features(self, study: str, dataset: str, extractor: str) -> NDArray[Any]:
-        """Not kept."""
+        """Says that the features are not kept."""
         raise NotKept(f"needs the features of {study}, which are not kept")
 
 
 def decide_again(reference: Path, earlier: pd.DataFrame | None = None) -> pd.DataFrame:
-    """The table of claims of the reference results, with the scale and the commits of the rows behind it.
+    """Decides the claims of the reference results; each row has the scale and the commits of the rows behind it.
 
     Args:
         reference: the folder of the reference results.
@@ -116,7 +116,7 @@ def decide_again(reference: Path, earlier: pd.DataFrame | None = None) -> pd.Dat
 
 
 def _earlier(tables: pd.DataFrame | None, id: str) -> dict[str, Any]:
-    """The row of a claim that was decided, and last; empty without one."""
+    """Returns the row of a claim that was decided, and last; empty without one."""
     if tables is None:
         return {}
     rows = tables[(tables["id"] == id) & ~tables["verdict"].isin(OPEN)]

@@ -32,7 +32,7 @@ MACHINE = ["device", "isa", "precision"]
 
 
 def merge_run(results: Path, reference: Path, *, allow_dirty: bool = False, only: Sequence[str] = ()) -> list[str]:
-    """Put the rows of a finished run among the kept results; returns the studies from which rows were taken over.
+    """Puts the rows of a finished run among the kept results; returns the studies from which rows were taken over.
 
     A run at a larger scale replaces all rows of a study, one at a smaller scale leaves them. At the same scale, a
     cell's seeds replace the same seeds and join others with the same settings, versions and data; what the
@@ -91,7 +91,7 @@ def merge_run(results: Path, reference: Path, *, allow_dirty: bool = False, only
 
 
 def summarise(reference: Path) -> None:
-    """Write what is kept for each study, data set and seed: scale, cells, seconds, commits, machine and versions."""
+    """Writes what is kept for each study, data set and seed: scale, cells, seconds, commits, machine and versions."""
     runs = provenance.with_origins(pd.read_parquet(reference / METRICS), reference).sort_values(SEEDED)
     rows = []
     for piece, part in runs.fillna(dict.fromkeys(MACHINE, "")).groupby(["study", "dataset", "seed"], observed=True):
@@ -112,7 +112,7 @@ def _finished(results: Path, name: str) -> pd.DataFrame:
 
 
 def _origins_of_run(results: Path, metrics: pd.DataFrame) -> pd.DataFrame:
-    """What made the runs of some rows, as the stored results with the same values say.
+    """Returns what made the runs of some rows, as the stored results with the same values say.
 
     Lists of results may be left of earlier settings: the newest are read first.
     """
@@ -138,7 +138,7 @@ def _origins_of_run(results: Path, metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def _check_seeds(kept: pd.DataFrame, new: pd.DataFrame) -> None:
-    """Refuse a run that would leave one cell with seeds from different settings, versions or data."""
+    """Refuses a run that would leave one cell with seeds from different settings, versions or data."""
     both = kept[~among(kept, new, SEEDED)].merge(new.drop_duplicates(CELL), on=CELL, suffixes=("", "_new"))
     unknown = (both["settings"] == "") | (both[VERSIONS] == 0).any(axis=1)
     settings = both["settings"] != both["settings_new"]
@@ -162,7 +162,7 @@ def _check_seeds(kept: pd.DataFrame, new: pd.DataFrame) -> None:
 
 
 def _check_training(kept: pd.DataFrame, new: pd.DataFrame) -> None:
-    """Refuse cells that were trained differently from the cells of the same variant that they would join.
+    """Refuses cells that were trained differently from the cells of the same variant that they would join.
 
     Kept rows without a note count as trained as their study's file says.
     """
@@ -188,7 +188,7 @@ def _named(name: tuple[Any, ...]) -> str:
 
 
 def _keep_pictures(source: Path, kept: Path, others: pd.DataFrame) -> None:
-    """A run's pictures take the place of the same ones; the rest stays as long as other rows of the study do."""
+    """Puts a run's pictures in the place of the same ones; the rest stays as long as other rows of the study do."""
     check_file(source)
     before = read_arrays(kept)[0] if len(others) and kept.exists() else {}
     if both := before | (read_arrays(source)[0] if source.exists() else {}):

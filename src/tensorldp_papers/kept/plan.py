@@ -46,7 +46,7 @@ Measured = tuple[AnyCell, float]  # the seconds of a seed, and the cell with the
 def computed(
     cells: Sequence[AnyCell], results: Path, reference: Path, workflow: Path, plugins: tuple[str, ...] = ()
 ) -> tuple[pd.DataFrame, list[Measured]]:
-    """Which part of a plan is computed.
+    """Returns which part of a plan is computed.
 
     Args:
         cells: those that are planned.
@@ -92,7 +92,7 @@ def computed(
 
 
 def plan_table(runs: pd.DataFrame, measured: Iterable[Measured]) -> pd.DataFrame:
-    """One row per study and data set, in the order of the runs, from what `computed` returns.
+    """Sums what `computed` returns to one row per study and data set, in the order of the runs.
 
     Returns:
         The columns `PLAN_COLUMNS`. The counts `done`, `kept`, `other` and `left` count runs; `other` ones have to run
@@ -117,7 +117,7 @@ def plan_table(runs: pd.DataFrame, measured: Iterable[Measured]) -> pd.DataFrame
 
 
 def estimate_seconds(cells: Iterable[AnyCell], measured: Iterable[Measured]) -> dict[AnyCell, tuple[float, str]]:
-    """The seconds of one seed of each cell and which of `LEVELS` they come from; NaN where nothing like it is measured.
+    """Estimates the seconds of one seed of each cell, and says from which of `LEVELS`; NaN where nothing like it ran.
 
     They are the mean of the measured cells that are most like it, in proportion to the work. Cells that are scored with
     another cell's models take none, as what scoring takes is not kept.
@@ -139,7 +139,7 @@ def estimate_seconds(cells: Iterable[AnyCell], measured: Iterable[Measured]) -> 
 
 
 def work(cell: AnyCell) -> float:
-    """A number that seconds are taken to be proportional to, among cells of a study with the same `COMPUTING`."""
+    """Returns what seconds are taken to be proportional to, among cells of a study with the same `COMPUTING`."""
     settings = cell.training.model_dump()
     steps = STEPS.get(cell.method) and STEPS.get(str(cell.factors.named().get("attack")), STEPS[cell.method])
     counts = math.prod(settings[name] for name in steps or COUNTS if settings.get(name))
@@ -147,7 +147,7 @@ def work(cell: AnyCell) -> float:
 
 
 def _levels(cell: AnyCell) -> tuple[tuple[str, ...], ...]:
-    """What runs are like this one at each of `LEVELS`; those on data of unknown size are like no other data's."""
+    """Returns which runs are like this one at each of `LEVELS`; data of unknown size are like no other."""
     named = cell.factors.named()
     network = ",".join(f"{name}={named[name]}" for name in COMPUTING if name in named)
     unsized = "" if cell.dataset in dataset_names() else cell.dataset
@@ -164,12 +164,12 @@ def _uses_models(cell: AnyCell) -> bool:
 
 
 def _elements(dataset: str) -> int:
-    """Of a record; 1 where it is not known, as of a user's own data."""
+    """Counts the elements of a record; 1 where that is not known, as of a user's own data."""
     return math.prod(dataset_entry(dataset).shape) if dataset in dataset_names() else 1
 
 
 def _records(cell: AnyCell) -> int:
-    """How many training records the cell reads; 1 where it reads none or their number is not known."""
+    """Counts the training records that the cell reads; 1 where it reads none or their number is not known."""
     if not cell.plan.data or cell.dataset not in dataset_names():
         return 1
     size = dataset_entry(cell.dataset).sizes[0]
@@ -192,7 +192,7 @@ def _release_mb(cell: AnyCell) -> float:
 
 
 def plan_text(table: pd.DataFrame) -> str:
-    """The table for a terminal, with a line of sums, and sentences on what the hours rest on."""
+    """Writes the table for a terminal, with a line of sums, and sentences on what the hours rest on."""
     shown = table[["study", "dataset", *COUNTED, *HOURS, UNKNOWN, *DISK]].astype(object)
     summed = [name for name in (*COUNTED, *HOURS, UNKNOWN) if name != "seeds"]
     total = {name: table[name].sum(min_count=1) for name in summed}

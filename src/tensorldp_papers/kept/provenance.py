@@ -33,23 +33,23 @@ Name = tuple[str, str, str, str, float]
 
 
 def name_of(cell: AnyCell) -> Name:
-    """The values of CELL."""
+    """Returns the values of CELL."""
     return cell.study, cell.dataset, cell.variant, cell.mechanism, cell.nominal_epsilon
 
 
 def names(table: pd.DataFrame, columns: list[str] = CELL) -> list[tuple[Any, ...]]:
-    """Some columns of each row, by default the cell's name."""
+    """Returns some columns of each row, by default the cell's name."""
     return list(table[columns].itertuples(index=False, name=None))
 
 
 def among(rows: pd.DataFrame, others: pd.DataFrame, columns: list[str]) -> pd.Series:
-    """For each row, whether another one has the same values in some columns."""
+    """Returns for each row whether another one has the same values in some columns."""
     found = set(names(others, columns))
     return pd.Series([name in found for name in names(rows, columns)], index=rows.index, dtype=bool)
 
 
 def settings_digest(cell: AnyCell) -> str:
-    """A text that changes with any setting of the cell but its seeds and the precision of its networks.
+    """Returns a text that changes with any setting of the cell but its seeds and the precision of its networks.
 
     A training setting with its default counts as absent, so that a new one leaves the text as it was.
     """
@@ -59,20 +59,20 @@ def settings_digest(cell: AnyCell) -> str:
 
 
 def described(cell: AnyCell) -> dict[str, Any]:
-    """The cell, its name, and what it says today of `ORIGIN`, as a row."""
+    """Describes the cell as a row: its name, and what it says today of `ORIGIN`."""
     training = json.dumps(cell.training.model_dump(exclude_defaults=True), sort_keys=True)
     name = dict(zip(CELL, name_of(cell), strict=True))
     return {**name, "settings": settings_digest(cell), "training": training, **cell.versions, "cell": cell}
 
 
 def data_digest(cell: AnyCell, folder: Path) -> str:
-    """The digest of the cell's records as results note it, where they are prepared in a run's folder; else empty."""
+    """Returns the digest of the cell's records as results note it, where a run's folder has them; else empty."""
     place = cell.data_folder
     return digest(content_of(folder / place)) if place and (folder / place / "digest.json").exists() else ""
 
 
 def read_result(store: Store, path: Path) -> dict[str, Any]:
-    """A result of the store as a row, with what made it and the values."""
+    """Reads a result of the store as a row, with what made it and the values."""
     content, seed = read_sealed(path, store.place(path)), int(path.name.split(".")[0].removeprefix("seed~"))
     try:
         found = {**described(parse_cell(content["cell"])), "seed": seed, "seconds": float(content["run"]["seconds"])}
@@ -85,12 +85,12 @@ def read_result(store: Store, path: Path) -> dict[str, Any]:
 
 
 def read_table(path: Path) -> pd.DataFrame | None:
-    """A table of either kind, None where there is none."""
+    """Reads a table of either kind; None where there is none."""
     return read_whole(path) if path.exists() else None
 
 
 def with_origins(metrics: pd.DataFrame, reference: Path) -> pd.DataFrame:
-    """A row for each run of the kept rows, with `ORIGIN`."""
+    """Returns a row for each run of the kept rows, with `ORIGIN`."""
     runs, noted = metrics.drop_duplicates(SEEDED), read_table(reference / PROVENANCE)
     if noted is None:
         return runs.assign(**UNNOTED)
@@ -99,19 +99,19 @@ def with_origins(metrics: pd.DataFrame, reference: Path) -> pd.DataFrame:
 
 
 def noted_training(reference: Path) -> dict[Name, str]:
-    """The training settings with which the kept rows of each cell were made, as JSON, where they are noted."""
+    """Returns the training settings with which each kept cell was made, as JSON, where they are noted."""
     noted = read_table(reference / PROVENANCE)
     return {} if noted is None else dict(zip(names(noted), noted["training"], strict=True))
 
 
 def as_trained(cell: AnyCell, noted: Mapping[Name, str]) -> AnyCell:
-    """A cell as its study's file plans it, with the training settings that are noted for its rows, if any."""
+    """Returns a cell as its study's file plans it, with the training settings that are noted for its rows, if any."""
     text = noted.get(name_of(cell))
     return replace(cell, training=plan_of(cell.method).training.model_validate_json(text)) if text else cell
 
 
 def cells_as_planned(metrics: pd.DataFrame) -> pd.DataFrame:
-    """`described` of the kept cells, at the scales of their rows, as the studies' files plan them today.
+    """Describes the kept cells at the scales of their rows, as the studies' files plan them today (`described`).
 
     What the files plan at other epsilons is taken at the row's epsilon. What they do not plan has no row.
     """

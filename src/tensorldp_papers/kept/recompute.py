@@ -42,7 +42,7 @@ Compute = Callable[[dict[str, Any], list[str]], list[dict[str, Any]]]
 
 
 def snakemake(workflow: Path, cores: int) -> Compute:
-    """What computes cells by Snakemake in a folder of its own, with the data in resources/ of the working directory."""
+    """Returns what computes cells by Snakemake in a folder of its own, with the data of the working directory."""
 
     def compute(config: dict[str, Any], cells: list[str]) -> list[dict[str, Any]]:
         resources = Path("resources").absolute()
@@ -62,7 +62,7 @@ def snakemake(workflow: Path, cores: int) -> Compute:
 
 
 def draw(reference: Path, by: int, most_seconds: float) -> pd.DataFrame:
-    """Draw kept runs to compute anew: one for each study, data set, way of training and mechanism.
+    """Draws kept runs to compute anew: one for each study, data set, way of training and mechanism.
 
     Args:
         reference: the folder that holds the kept results.
@@ -89,7 +89,7 @@ def draw(reference: Path, by: int, most_seconds: float) -> pd.DataFrame:
 
 
 def recompute(reference: Path, drawn: pd.DataFrame, compute: Compute, by: int) -> Iterator[str]:
-    """Compute drawn runs that are not noted yet, and note how they compare with the kept values in recomputed.csv.
+    """Computes drawn runs that are not noted yet, and notes how they compare with the kept values in recomputed.csv.
 
     Args:
         reference: the folder that holds the kept results.
@@ -164,7 +164,7 @@ def give_versions(reference: Path, tolerance: float) -> pd.DataFrame:
 
 
 def _as_kept(rows: pd.DataFrame, reference: Path) -> pd.DataFrame:
-    """The planned cells, trained as is noted; `override` is the config's `training` where the plan's is another."""
+    """Returns the planned cells, trained as noted; `override` is the config's `training` where the plan differs."""
     noted, found = noted_training(reference), []
     for planned in cells_as_planned(rows)["cell"]:
         cell = as_trained(planned, noted)
@@ -175,7 +175,7 @@ def _as_kept(rows: pd.DataFrame, reference: Path) -> pd.DataFrame:
 
 
 def _config(drawn: pd.DataFrame) -> dict[str, Any]:
-    """The configuration that plans drawn runs, which are of a study, a data set, a training and a seed."""
+    """Builds the configuration that plans drawn runs, which are of a study, a data set, a training and a seed."""
     ((study, dataset, training, seed),) = set(drawn[[*GROUP, "seed"]].itertuples(index=False, name=None))
     return {
         "scale": drawn["scale"].iloc[0],
@@ -190,7 +190,7 @@ def _config(drawn: pd.DataFrame) -> dict[str, Any]:
 
 
 def _compared(run: dict[str, Any], before: dict[str, float], made: dict[str, Any], by: int) -> dict[str, Any]:
-    """The line of recomputed.csv about one run."""
+    """Returns the line of recomputed.csv about one run."""
     after, machine = _values(made["rows"]), made["runs"][str(run["seed"])]
     names = before.keys() | after.keys()
     different = {name: _difference(before.get(name), after.get(name)) for name in names}
@@ -218,7 +218,7 @@ def _machine(facts: Mapping[Any, Any]) -> str:
 
 
 def _difference(old: float | None, new: float | None) -> float:
-    """Relative to the larger one; infinite where one is absent or not finite and the other is."""
+    """Computes the difference relative to the larger one; infinite where only one is present and finite."""
     if old is None or new is None:
         return math.inf
     if old == new or (math.isnan(old) and math.isnan(new)):
@@ -229,7 +229,7 @@ def _difference(old: float | None, new: float | None) -> float:
 
 
 def _values(rows: Iterable[Mapping[Any, Any]]) -> dict[str, float]:
-    """The values by metric, with the round, epoch and client where it has some."""
+    """Returns the values by metric, with the round, epoch and client where it has some."""
     found = {}
     for row in rows:
         places = [f"{name} {row[name]}" for name in SERIES if pd.notna(row.get(name))]

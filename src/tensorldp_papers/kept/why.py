@@ -42,7 +42,7 @@ def why(cell: AnyCell, results: Path, reference: Path, scripts: Path, plugins: t
 
 
 def _of_run(cell: AnyCell, seed: int, results: Path, listing: Mapping[str, str]) -> Iterator[str]:
-    """What is said of the results of a seed in the run's folder, the newest only."""
+    """Says how the results of a seed in the run's folder stand, the newest only."""
     store = Store(results)
     files = sorted((results / "cells" / cell.path).glob(f"seed~{seed}.*.json"), key=lambda path: path.stat().st_mtime)
     for path in files[-1:]:
@@ -57,7 +57,7 @@ def _of_run(cell: AnyCell, seed: int, results: Path, listing: Mapping[str, str])
 
 
 def _of_kept(cell: AnyCell, seed: int, folder: Path, reference: Path) -> Iterator[str]:
-    """What is said of the kept result of a seed."""
+    """Says how the kept result of a seed stands."""
     if not (reference / METRICS).exists():
         return
     today = pd.DataFrame([{**described(cell), "seed": seed}])
@@ -100,7 +100,7 @@ def _flat(settings: Mapping[str, Any], before: str = "") -> dict[str, Any]:
 
 
 def _data(cell: AnyCell, folder: Path, then: str) -> Iterator[str]:
-    """Whether the records are others, where they are prepared in the working directory."""
+    """Says whether the records are others, where they are prepared in the working directory."""
     if (today := data_digest(cell, folder)) and then and today != then:
         yield f"the data in {cell.data_folder} are others"
 

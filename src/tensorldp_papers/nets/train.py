@@ -11,10 +11,10 @@ from torch import Tensor, nn
 
 from tensorldp.errors import InputError
 from tensorldp_papers.nets import Task, build
-from tensorldp_papers.nets.classify import predict, scores
+from tensorldp_papers.nets.classify import fit, predict, scores
 from tensorldp_papers.run.cell import Cell
 from tensorldp_papers.run.method import Trained
-from tensorldp_papers.run.method_plan import ModelFactors, ModelTraining, Training
+from tensorldp_papers.run.method_plan import EpochTraining, ModelFactors, ModelTraining, Training
 from tensorldp_papers.run.records import Records, Scaling, model_inputs
 from tensorldp_papers.run.streams import common_stream
 
@@ -32,6 +32,24 @@ def new_model(cell: Cell[ModelTraining, ModelFactors], task: Task, seed: int, we
             )
         load_imagenet(model, weights)
     return model
+
+
+def fit_cell(
+    cell: Cell[EpochTraining, ModelFactors], model: nn.Module, x: Tensor, y: Tensor, seed: int, what: str
+) -> None:
+    """Trains a model in place as the cell's settings say, in the order of batches that its seed gives."""
+    settings = cell.training
+    fit(
+        model,
+        x,
+        y,
+        epochs=settings.epochs,
+        batch_size=settings.batch_size,
+        learning_rate=settings.learning_rate,
+        generator=common_stream(cell, seed, "batches"),
+        precision=cell.precision,
+        what=f"{what} seed {seed}",
+    )
 
 
 def federated_inputs(records: Records) -> tuple[Tensor, Scaling]:

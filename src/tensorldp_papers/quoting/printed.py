@@ -81,7 +81,7 @@ class Printed(BaseModel):
 
 
 def printed_table(numbers: Iterable[PrintedNumber], quotes: Quotes) -> str:
-    """Markdown: what a source prints, with our numbers, the half widths of their intervals and the verdicts.
+    """Writes what a source prints, our numbers, half widths and verdicts as a Markdown table.
 
     Raises:
         InputError: if the kept results lack a row or a claim that an entry names.
@@ -110,7 +110,7 @@ def _seeds(count: int) -> str:
 
 
 def _value(one: Ours, quotes: Quotes) -> tuple[str, int]:
-    """A number, with the half width of its interval over seeds, and how many seeds; 0 if a claim gave it."""
+    """Returns a number, the half width of its interval over seeds, and how many seeds; 0 if a claim gave it."""
 
     def number(value: float) -> str:
         return written(value * one.scale, one.format)

@@ -60,13 +60,13 @@ class Pages:
         return printed_table(self._printed[source], self.quotes)
 
     def templates(self) -> dict[str, Path]:
-        """By the path of the page in the repository, its template."""
+        """Returns the template of each page, by the path of the page in the repository."""
         folder = self.root / FOLDER
         found = {path.relative_to(folder).with_suffix("").as_posix(): path for path in sorted(folder.rglob("*.j2"))}
         return {name if name == "README.md" else f"docs/{name}": path for name, path in found.items()}
 
     def rendered(self, template: Path) -> str:
-        """The page of a template.
+        """Makes the page of a template.
 
         Raises:
             InputError: naming the template, if it needs what the kept results lack or is not a template.
@@ -77,7 +77,7 @@ class Pages:
             raise InputError(f"{template.relative_to(self.root)}: {described(error)}") from None
 
     def differing(self) -> dict[str, list[str]]:
-        """By page, the lines that differ from what its template gives; a page that is missing differs in all."""
+        """Returns for each page the lines that differ from what its template gives; all, where the page is missing."""
         wrong = {}
         for name, template in self.templates().items():
             page = self.root / name
@@ -96,7 +96,7 @@ class Pages:
 
 
 def parts_in_short(text: str) -> str:
-    """The text with data sets such as "SVHN, 10,000 of 99,289 images" as "part of SVHN"."""
+    """Writes data sets such as "SVHN, 10,000 of 99,289 images" as "part of SVHN"."""
     for name in map(dataset_name, catalogue.names()):
         whole, _, rest = name.partition(", ")
         text = text.replace(name, f"part of {whole}") if " of " in rest else text
@@ -104,7 +104,7 @@ def parts_in_short(text: str) -> str:
 
 
 def kept_table(metrics: pd.DataFrame) -> str:
-    """Markdown: how many cells of each study are kept at each scale, with how many seeds.
+    """Writes in Markdown how many cells of each study are kept at each scale, with how many seeds.
 
     Args:
         metrics: the kept rows.
@@ -128,7 +128,7 @@ def kept_table(metrics: pd.DataFrame) -> str:
 
 
 def pieces_table(folder: Path) -> str:
-    """Markdown: the pieces of a folder by name, with what the comment on top of each file says; equal ones in a row."""
+    """Writes in Markdown the pieces of a folder, with the comment on top of each file; equal ones in a row."""
     named: dict[str, list[str]] = {}
     for path in sorted(folder.glob("*.yaml")):
         top = itertools.takewhile(lambda line: line.startswith("#"), path.read_text().splitlines())
@@ -138,7 +138,7 @@ def pieces_table(folder: Path) -> str:
 
 
 def verdict_table(claims: pd.DataFrame, source: str) -> str:
-    """Markdown: how many statements of a source have which verdict, theorems, runs and descriptions apart.
+    """Writes in Markdown how many statements of a source have which verdict, theorems, runs and descriptions apart.
 
     Args:
         claims: the kept table of claims.
@@ -161,7 +161,7 @@ def verdict_table(claims: pd.DataFrame, source: str) -> str:
 
 
 def criteria_table(claims: pd.DataFrame) -> str:
-    """Markdown: the claims whose criterion was changed after their data had been seen, with their verdicts.
+    """Writes in Markdown the claims whose criterion was changed after their data had been seen, with their verdicts.
 
     Args:
         claims: the kept table of claims.
@@ -179,7 +179,7 @@ def criteria_table(claims: pd.DataFrame) -> str:
 
 
 def open_table(claims: pd.DataFrame) -> str:
-    """Markdown: the claims without a verdict, how many seeds would decide them, and what else is missing.
+    """Writes in Markdown the claims without a verdict, how many seeds would decide them, and what else is missing.
 
     Args:
         claims: the kept table of claims.

@@ -24,14 +24,14 @@ from tensorldp_papers.plots.means import adds_from
 
 
 def mnist_ceiling(epsilon: float | str) -> float:
-    """The most that a classifier can reach on eps-LDP releases of MNIST's test images, whose classes are unequal."""
+    """Computes the most that a classifier can reach on eps-LDP releases of MNIST's test images (unequal classes)."""
     from tensorldp_papers.claims.laws import released_ceiling  # torch loads here
 
     return released_ceiling("mnist", float(epsilon))
 
 
 def pdpm_upload(epsilon: float | str, weights: float | str, delta: float | str) -> float:
-    """What one upload by PDPM has at least: exact for two models whose weights lie at opposite ends of all ranges."""
+    """Computes a lower bound of the epsilon of one upload by PDPM, exact for models at opposite ends of all ranges."""
     from scipy.optimize import brentq
 
     from tensorldp.mechanisms.pldp_fl import PdpmCurve
@@ -47,7 +47,7 @@ REWRITTEN = ("rewritten", "flipped")  # claims whose criterion was changed after
 
 
 def _counted(claims: pd.DataFrame, what: str) -> float:
-    """How many claims are of a kind, as `Entry.count` says."""
+    """Counts the claims of a kind, as `Entry.count` says."""
     if what == "all":
         return float(len(claims))
     if what == "wrong_by_chance":
@@ -126,7 +126,7 @@ class Table(BaseModel):
 
 
 def read_as(path: Path, model: type[M]) -> M:
-    """A YAML file as a pydantic model.
+    """Reads a YAML file as a pydantic model.
 
     Raises:
         InputError: naming the file and the first wrong key.
@@ -143,7 +143,7 @@ def read_as(path: Path, model: type[M]) -> M:
 
 
 def written(number: float, form: str) -> str:
-    """A number as the pages write it: 1e+07 is 1e7, infinity ∞."""
+    """Writes a number as the pages do: 1e+07 is 1e7, infinity ∞."""
     if math.isinf(number):
         return "∞"
     digits, _, power = format(number, form).partition("e")
@@ -164,28 +164,28 @@ class Quotes:
 
     @cached_property
     def metrics(self) -> pd.DataFrame:
-        """The kept rows."""
+        """Returns the kept rows."""
         return pd.read_parquet(self.reference / METRICS)
 
     @cached_property
     def _parts(self) -> dict[Any, pd.DataFrame]:
-        """The kept rows by study and metric: each number would search them all otherwise."""
+        """Returns the kept rows by study and metric: each number would search them all otherwise."""
         parts: Any = self.metrics.groupby(["study", "metric"])
         return dict(iter(parts))
 
     @cached_property
     def _along(self) -> dict[Any, pd.DataFrame]:
-        """The kept rows that were taken along the training, by study, metric and round."""
+        """Returns the kept rows that were taken along the training, by study, metric and round."""
         parts: Any = pd.read_parquet(self.reference / SERIES).groupby(["study", "metric", "round"])
         return dict(iter(parts))
 
     @cached_property
     def claims(self) -> pd.DataFrame:
-        """The kept verdicts, by id."""
+        """Returns the kept verdicts, by id."""
         return pd.read_csv(self.reference / CLAIMS).set_index("id")
 
     def __call__(self, mark: str) -> str:
-        """The text of a number: a name of the table and its arguments; epsilons a,b,c make cells "x | y | z".
+        """Writes a number: a name of the table and its arguments; epsilons a,b,c make cells "x | y | z".
 
         Raises:
             InputError: if the name is unknown, arguments are wrong, or the kept results lack what it needs.
@@ -227,7 +227,7 @@ class Quotes:
         return self._kept(mark, entry)
 
     def stated(self, mark: str, entry: Entry) -> float:
-        """The number of a claim that has a name."""
+        """Returns the number of a claim that has a name."""
         if entry.claim not in self.claims.index:
             raise InputError(f"the quote {mark!r}: no kept claim {entry.claim!r}")
         found = numbers_in(self.claims["numbers"][str(entry.claim)])
@@ -236,7 +236,7 @@ class Quotes:
         return found[entry.number]
 
     def rows(self, mark: str, entry: Entry) -> pd.DataFrame:
-        """The kept rows that an entry names, one for each cell and seed.
+        """Returns the kept rows that an entry names, one for each cell and seed.
 
         Raises:
             InputError: if there are none, or more than one for a cell and seed; `mark` names the entry.
@@ -264,7 +264,7 @@ class Quotes:
         return rows
 
     def _kept(self, mark: str, entry: Entry) -> float:
-        """A statistic of the means over seeds, of the kept rows that the entry names."""
+        """Computes a statistic of the means over seeds, of the kept rows that the entry names."""
         rows = self.rows(mark, entry)
         if entry.statistic == "seeds":
             return float(rows["seed"].nunique())

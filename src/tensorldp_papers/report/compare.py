@@ -50,7 +50,7 @@ class Run:
 
 
 def read_run(folder: Path, name: str) -> Run:
-    """A run's results from its folder, or from the folder above `results`.
+    """Reads a run's results from its folder, or from the folder above `results`.
 
     Raises:
         InputError: if there is no metrics.parquet, or it is not a table of metrics.
@@ -72,7 +72,7 @@ def read_run(folder: Path, name: str) -> Run:
 
 
 def settings_table(first: Run, second: Run) -> pd.DataFrame:
-    """What each run was computed with, by study: one row for each setting that differs."""
+    """Returns what each run was computed with, by study: one row for each setting that differs."""
     rows = []
     studies = sorted({*first.metrics["study"], *second.metrics["study"]})
     settings = ["scale", "dataset", "variant", "mechanism", "epsilon", "seed", "device", "precision", "commit"]
@@ -94,7 +94,7 @@ def _listed(metrics: pd.DataFrame, study: str, key: str) -> list[str]:
 
 
 def values_table(first: Run, second: Run) -> pd.DataFrame:
-    """The means over seeds that both runs have and that differ, the largest difference first.
+    """Computes the means over seeds that both runs have and that differ, the largest difference first.
 
     The difference comes with its standard error from both runs' seeds, NaN where a run has one seed.
     """
@@ -111,7 +111,7 @@ def values_table(first: Run, second: Run) -> pd.DataFrame:
 
 
 def guarantees_table(first: Run, second: Run) -> pd.DataFrame:
-    """The cells of both runs whose guarantees differ: one row for each number."""
+    """Returns the cells of both runs whose guarantees differ: one row for each number."""
     tables = [run.metrics.drop_duplicates(CELL).set_index(CELL)[GUARANTEES] for run in (first, second)]
     both = tables[0].join(tables[1], how="inner", lsuffix="_a", rsuffix="_b").reset_index()
     rows = []
@@ -123,7 +123,7 @@ def guarantees_table(first: Run, second: Run) -> pd.DataFrame:
 
 
 def verdicts_table(first: Run, second: Run) -> pd.DataFrame:
-    """The claims whose verdict changed, and what each run observed."""
+    """Returns the claims whose verdict changed, and what each run observed."""
     both = first.claims.join(second.claims, how="inner", lsuffix="_a", rsuffix="_b")
     both = both[both["verdict_a"] != both["verdict_b"]].reset_index()
     columns = ["id", "claim_a", "verdict_a", "verdict_b", "observed_a", "observed_b"]
@@ -136,7 +136,7 @@ def _means(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def _same(first: pd.Series, second: pd.Series) -> pd.Series:
-    """Where two columns agree; a missing value agrees with a missing one."""
+    """Returns where two columns agree; a missing value agrees with a missing one."""
     missing = first.isna() & second.isna()
     if first.dtype.kind == "f" and second.dtype.kind == "f":
         return pd.Series(np.isclose(first, second, rtol=ALIKE, atol=0), index=first.index) | missing
@@ -144,7 +144,7 @@ def _same(first: pd.Series, second: pd.Series) -> pd.Series:
 
 
 def draw(first: Run, second: Run, most: int = 24) -> Iterator[tuple[str, Figure]]:
-    """The mechanisms that changed of each study, data set, variant and metric, over the epsilon that is printed.
+    """Draws the mechanisms that changed of each study, data set, variant and metric, over the epsilon that is printed.
 
     No more than `most` pictures, those of the largest relative differences.
     """
@@ -171,7 +171,7 @@ def draw(first: Run, second: Run, most: int = 24) -> Iterator[tuple[str, Figure]
 
 
 def _draw_line(ax: Axes, table: pd.Series, name: str, face: str, text: str) -> None:
-    """A mechanism's means of one run over epsilon, or a level line where it has none."""
+    """Draws a mechanism's means of one run over epsilon, or a level line where it has none."""
     if name not in table.index.get_level_values(0):
         return
     line = table.loc[name].sort_index()
@@ -185,7 +185,7 @@ def _draw_line(ax: Axes, table: pd.Series, name: str, face: str, text: str) -> N
 
 
 def _as_svg(figure: Figure, title: str) -> Markup:
-    """The figure as an image that carries its own data, with a title for those who cannot see it."""
+    """Returns the figure as an image that carries its own data, with a title for those who cannot see it."""
     stream = io.BytesIO()
     figure.savefig(stream, format="svg", bbox_inches="tight", metadata={"Date": None})
     data = base64.b64encode(stream.getvalue()).decode()
@@ -193,7 +193,7 @@ def _as_svg(figure: Figure, title: str) -> Markup:
 
 
 def render_comparison(first: Run, second: Run, *, rows: int = 300) -> str:
-    """The page: one HTML file that needs no network.
+    """Renders the page: one HTML file that needs no network.
 
     Args:
         first: a run.

@@ -48,20 +48,20 @@ BALANCED = {  # data sets with even classes
 
 @cache
 def gaussian_mu(epsilon: float, delta: float) -> float:
-    """The mu of the Gaussian release that has this epsilon at this delta; infinite or 0 where epsilon is."""
+    """Computes the mu of the Gaussian release that has this epsilon at this delta; infinite or 0 where epsilon is."""
     if not math.isfinite(epsilon) or epsilon <= 0.0:
         return max(epsilon, 0.0)
     return mu_of(epsilon, delta)
 
 
 def single_values(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The rows of metrics that have one value a seed, and not one for each round, epoch or client."""
+    """Returns the rows of metrics that have one value a seed, and not one for each round, epoch or client."""
     keys = [key for key in SERIES if key in metrics]
     return metrics[metrics[keys].isna().all(axis=1)] if keys else metrics
 
 
 def with_profiles(metrics: pd.DataFrame, guarantees: pd.DataFrame) -> tuple[pd.DataFrame, dict[float, str]]:
-    """The cells of the metrics with epsilon at every delta that is known for all of them.
+    """Returns the cells of the metrics with epsilon at every delta that is known for all of them.
 
     Args:
         metrics: the metrics table.
@@ -83,13 +83,13 @@ def with_profiles(metrics: pd.DataFrame, guarantees: pd.DataFrame) -> tuple[pd.D
 
 
 def line_and_setting(mechanism: str, variant: str) -> tuple[str, str]:
-    """The name of a cell's line, which `label` may know, and the view that it belongs to, both with their factors."""
+    """Names a cell's line, which `label` may know, and the view that it belongs to, both with their factors."""
     setting = ",".join(f"{k}={v}" for k, v in variant_factors(variant).items() if k in SETTINGS)
     return line_name(mechanism, variant, SETTINGS), setting
 
 
 def line_label(line: str) -> str:
-    """A line in words."""
+    """Names a line in words."""
     if label(line) != line:
         return label(line)
     mechanism, *rest = line.split(" ")
@@ -97,7 +97,7 @@ def line_label(line: str) -> str:
 
 
 def _cells(cells: pd.DataFrame, deltas: dict[float, str], audits: pd.DataFrame) -> list[list[Any]]:
-    """The cells as `explorer_data` packs them, each with its best audit at every delta."""
+    """Packs the cells for `explorer_data`, each with its best audit at every delta."""
     tried: dict[tuple[Any, ...], dict[float, list[Any]]] = {}
     for row in audits[audits["samples"] > 0].to_dict("records"):
         lower, samples, confidence = json_number(row["epsilon_lower"]), int(row["samples"]), float(row["confidence"])
@@ -124,7 +124,7 @@ def _cells(cells: pd.DataFrame, deltas: dict[float, str], audits: pd.DataFrame) 
 
 
 def _looks(lines: set[str]) -> dict[str, dict[str, Any]]:
-    """Each line with the look of its mechanism; the page gives those of one colour markers of their own."""
+    """Gives each line the look of its mechanism; the page gives those of one colour markers of their own."""
     return {
         line: {
             "label": line_label(line),
@@ -138,7 +138,7 @@ def _looks(lines: set[str]) -> dict[str, dict[str, Any]]:
 
 
 def opening(rows: pd.DataFrame, source: str) -> dict[str, Any]:
-    """What the explorer shows for a study before a reader chooses.
+    """Returns what the explorer shows for a study before a reader chooses.
 
     It is the data set, score and setting with the most lines that have a place on the true axis, five counting as
     enough; then what the paper prints numbers of, then MNIST, then the most rows.
@@ -184,7 +184,7 @@ def opening(rows: pd.DataFrame, source: str) -> dict[str, Any]:
 
 
 def _study(study: dict[str, Any], rows: pd.DataFrame, claims: pd.DataFrame) -> dict[str, Any]:
-    """What the explorer says of a study and opens on; `rows` are those of this study."""
+    """Returns what the explorer says of a study and opens on; `rows` are those of this study."""
     source = paper(study["paper"])
     reading = [study["study"] in studies.split() for studies in claims["studies"]]
     return {
@@ -200,7 +200,7 @@ def _study(study: dict[str, Any], rows: pd.DataFrame, claims: pd.DataFrame) -> d
 
 
 def _values(rows: pd.DataFrame, cells: pd.DataFrame) -> dict[str, list[list[Any]]]:
-    """For each metric the index of each cell and its value with each seed; without a finite one it is left out."""
+    """Returns for each metric its cells by index, each with a value a seed; one without finite values is left out."""
     place = {key: i for i, key in enumerate(map(tuple, cells[CELL].astype(object).to_numpy().tolist()))}
     found: dict[str, list[list[Any]]] = {}
     grouped = rows.sort_values("seed").groupby(["metric", *CELL], sort=False, dropna=False)["value"]
@@ -223,7 +223,7 @@ def explorer_data(
     audits: pd.DataFrame,
     guarantees: pd.DataFrame,
 ) -> dict[str, Any]:
-    """All that the explorer shows.
+    """Returns all that the explorer shows.
 
     Args:
         metrics: the metrics table.
@@ -261,5 +261,5 @@ def explorer_data(
 
 
 def packed_json(value: Any) -> str:
-    """JSON that is safe inside a script element."""
+    """Writes JSON that is safe inside a script element."""
     return json.dumps(value, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")

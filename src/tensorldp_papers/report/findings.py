@@ -26,7 +26,7 @@ def findings(metrics: pd.DataFrame, claims: pd.DataFrame, audits: pd.DataFrame) 
 
 
 def _refuted(claims: pd.DataFrame) -> Finding | None:
-    """How many theorems do not hold."""
+    """Says how many theorems do not hold."""
     theorems = claims[claims["kind"].isin(GROUPS["theorem"])]
     refuted = int((theorems["verdict"] == "refuted").sum())
     if theorems.empty:
@@ -36,7 +36,7 @@ def _refuted(claims: pd.DataFrame) -> Finding | None:
 
 
 def _audited(audits: pd.DataFrame) -> Finding | None:
-    """Whether audits found more than is guaranteed."""
+    """Says whether audits found more than is guaranteed."""
     tried = audits[(audits["samples"] > 0) & np.isfinite(audits["guarantee_epsilon"]) & (audits["delta"] > 0)]
     if tried.empty:
         return None

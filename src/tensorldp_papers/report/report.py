@@ -49,7 +49,7 @@ VIEW_BOX = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 
 
 def _sheet(folder: Path, name: str, sheet: Sheet) -> dict[str, Any]:
-    """The figure on one sheet, packed: an eighth of its bytes, which the page unpacks."""
+    """Packs the figure on one sheet: an eighth of its bytes, which the page unpacks."""
     path = folder / f"{name}{sheet.ending}.svg"
     try:
         content = path.read_bytes()
@@ -64,7 +64,7 @@ def _sheet(folder: Path, name: str, sheet: Sheet) -> dict[str, Any]:
 
 
 def _picture(folder: Path, name: str, caption: str, source: str, title: str, alt: str) -> dict[str, Any]:
-    """A figure for the page; `source` is the notebook and the table that it comes from, if there are such."""
+    """Returns a figure for the page; `source` is the notebook and the table that it comes from, if there are such."""
     sheets = {"page": _sheet(folder, name, PAGE), "phone": _sheet(folder, name, PHONE)}
     return {"name": name, "caption": caption, "source": source, "title": title, "alt": alt, **sheets}
 
@@ -74,7 +74,7 @@ def _origin(study: dict[str, Any], rows: pd.DataFrame) -> str:
 
 
 def _description(study: dict[str, Any], caption: str, rows: pd.DataFrame) -> str:
-    """The text alternative of a study's figure: what is drawn, about what, on which data."""
+    """Writes the text alternative of a study's figure: what is drawn, about what, on which data."""
     drawn = ", ".join(label(name) for name in order(set(rows["mechanism"])))
     return (
         f"{study['title']}. {_origin(study, rows)} {caption} Mechanisms: {drawn}. "
@@ -106,7 +106,7 @@ def _section(study: dict[str, Any], metrics: pd.DataFrame, figures: Path) -> dic
 
 
 def _covered(studies: Sequence[dict[str, Any]], metrics: pd.DataFrame) -> dict[str, str]:
-    """The studies of the page with their data, and those that are not part of the run."""
+    """Returns the studies of the page with their data, and those that are not part of the run."""
     keys = [study["study"] for study in studies]
     covered = [f"{study_name(key)} ({_datasets(metrics[metrics['study'] == key])})" for key in keys]
     others = [study_name(key) for key in study_files() if key not in keys]
@@ -120,7 +120,7 @@ def first_pictures() -> dict[str, tuple[str, set[str]]]:
 
 
 def _first_pictures(metrics: pd.DataFrame, studies: set[str], figures: Path) -> list[dict[str, Any]]:
-    """The pictures that the page begins with; none from a wider run that left its files beside this one's."""
+    """Returns the pictures that the page begins with; none from a wider run that left its files beside this one's."""
     pictures = []
     for name, (caption, draws) in first_pictures().items():
         if draws & studies and (figures / f"{name}.svg").exists():
@@ -131,7 +131,7 @@ def _first_pictures(metrics: pd.DataFrame, studies: set[str], figures: Path) -> 
 
 
 def _papers(studies: Sequence[dict[str, Any]], claims: pd.DataFrame) -> list[str]:
-    """The papers of the page: the known ones in their order, then others as they come."""
+    """Returns the papers of the page: the known ones in their order, then others as they come."""
     keys = dict.fromkeys([*(study["paper"] for study in studies), *claims["source"]])
     known = [key for key in papers() if key in keys]
     return [*known, *(key for key in keys if key not in known)]
@@ -159,7 +159,7 @@ def render(
     audits: pd.DataFrame,
     guarantees: pd.DataFrame,
 ) -> str:
-    """The report's HTML, to be written beside the folders `figures`, `notebooks` and `tables` that it links to.
+    """Renders the report's HTML, to be written beside the folders `figures`, `notebooks` and `tables` that it links to.
 
     Args:
         metrics: the metrics table.

@@ -37,7 +37,7 @@ USES = tuple(4**i for i in range(6))  # from 1 to `MOST_USES`
 
 
 def curves_of(name: str, shape: tuple[int, ...]) -> dict[str, list[float | None]]:
-    """What a mechanism guarantees one record of a shape in [0, 1].
+    """Returns what a mechanism guarantees one record of a shape in [0, 1].
 
     Args:
         name: its registry key.
@@ -62,7 +62,7 @@ def curves_of(name: str, shape: tuple[int, ...]) -> dict[str, list[float | None]
 
 
 def steps_of(name: str) -> list[float]:
-    """The epsilons of a part at which the law of a stepped mechanism's loss is kept."""
+    """Returns the epsilons of a part at which the law of a stepped mechanism's loss is kept."""
     steps = [10 ** (i / 16) for i in range(-16, 33)]
     if name == "hybrid":  # its law jumps at the threshold
         steps = sorted([*steps, HYBRID_THRESHOLD, math.nextafter(HYBRID_THRESHOLD, math.inf), 1.999 * COORDINATE])
@@ -71,7 +71,7 @@ def steps_of(name: str) -> list[float]:
 
 
 def zeros_of(name: str, shape: tuple[int, ...]) -> list[float]:
-    """The probability of a loss of 0 in one part, for each of `steps_of(name)`; the others are epsilon and -epsilon.
+    """Computes the probability of a loss of 0 in one part, at each of `steps_of(name)`; others are ±epsilon.
 
     Raises:
         InputError: if the name is unknown, the loss has another law, or no mechanism of it has such a domain.
@@ -89,7 +89,7 @@ def zeros_of(name: str, shape: tuple[int, ...]) -> list[float]:
 
 
 def computed() -> dict[str, Any]:
-    """The whole content of the file."""
+    """Computes the whole content of the file."""
     shapes = {"x".join(map(str, shape)): shape for shape in SHAPES}
     curves = {
         name: {key: curves_of(name, shape) for key, shape in shapes.items()}

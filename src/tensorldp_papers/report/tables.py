@@ -40,18 +40,18 @@ class Table:
 
 
 def source_name(key: str) -> str:
-    """The short name of a paper, or of anything else that has claims and studies."""
+    """Returns the short name of a paper, or of anything else that has claims and studies."""
     return paper(key).short if key in papers() else study_name(key)
 
 
 def mechanism_label(mechanism: str, variant: str) -> str:
-    """What figures call a mechanism, with the option of its variant that its class has a label for."""
+    """Returns what figures call a mechanism, with the option of its variant that its class has a label for."""
     names = (f"{mechanism} {pair}" for pair in variant.split(","))
     return next((label(name) for name in names if label(name) != name), label(mechanism))
 
 
 def as_table(frame: pd.DataFrame, title: str, caption: str = "") -> Table:
-    """Any data frame as a `Table`, with the names that people write for studies, data sets, mechanisms and variants."""
+    """Makes a data frame a `Table`; studies, data sets, mechanisms and variants get the names that people write."""
     if "mechanism" in frame:
         variants = frame["variant"] if "variant" in frame else pd.Series("base", index=frame.index)
         names = [mechanism_label(str(m), str(v)) for m, v in zip(frame["mechanism"], variants, strict=True)]
@@ -68,13 +68,13 @@ def as_table(frame: pd.DataFrame, title: str, caption: str = "") -> Table:
 
 
 def series(rows: pd.DataFrame) -> list[str]:
-    """The metrics for which a cell has a value in each round, epoch or client, sorted."""
+    """Returns the metrics for which a cell has a value in each round, epoch or client, sorted."""
     keys = [key for key in SERIES if key in rows]
     return sorted(set(rows.loc[rows[keys].notna().any(axis=1), "metric"])) if keys else []
 
 
 def numbers(rows: pd.DataFrame) -> list[Table]:
-    """For each metric of a study its mean, lowest and highest over the seeds of each cell; without `series`.
+    """Computes for each metric of a study the mean, lowest and highest over the seeds of each cell; without `series`.
 
     Columns that say the same in every row are left out; the unit of the guarantee is then in the caption.
     """
@@ -95,12 +95,12 @@ def numbers(rows: pd.DataFrame) -> list[Table]:
 
 
 def csv_tables(tables: dict[str, pd.DataFrame]) -> dict[str, Table]:
-    """The tables of results/tables by name."""
+    """Reads the tables of results/tables, by name."""
     return {name: as_table(frame, *table_text(name)) for name, frame in tables.items()}
 
 
 def check_claims(claims: pd.DataFrame) -> pd.DataFrame:
-    """The claims as text, without keys except in their evidence.
+    """Lists the claims as text, without keys except in their evidence.
 
     Raises:
         InputError: if a column is missing or a verdict is not one of `VERDICTS`.
@@ -118,7 +118,7 @@ def check_claims(claims: pd.DataFrame) -> pd.DataFrame:
 
 
 def verdict_counts(claims: pd.DataFrame, papers: Sequence[str]) -> list[dict[str, Any]]:
-    """For each group of claims and each paper, and last in a group for all papers, how many have which verdict.
+    """Counts the verdicts of each group of claims by paper; the last row of a group is of all papers.
 
     Returns:
         Rows {group, groups, noun, key, short, total, counts: {verdict: how many}}; `groups` is the group in the plural,
@@ -146,7 +146,7 @@ def verdict_counts(claims: pd.DataFrame, papers: Sequence[str]) -> list[dict[str
 
 
 def run_statistics(metrics: pd.DataFrame) -> Table:
-    """For each study its cells, seeds, seconds of computing, peak memory and devices; last the whole run."""
+    """Returns for each study its cells, seeds, seconds of computing, peak memory and devices; last the whole run."""
     runs = metrics.drop_duplicates([*CELL, "seed"])  # every metric of a seed repeats the cost of its run
 
     def row(name: str, part: pd.DataFrame) -> dict[str, Any]:
@@ -168,7 +168,7 @@ def run_statistics(metrics: pd.DataFrame) -> Table:
 
 
 def audit_summary(audits: pd.DataFrame) -> Table:
-    """For each study how many audits at delta 1e-5 were made, how many found a bound, and how many exceed a guarantee.
+    """Counts for each study the audits at delta 1e-5, those that found a bound, and those that exceed a guarantee.
 
     Cells whose guarantee is infinite are left out: no audit could exceed them.
     """

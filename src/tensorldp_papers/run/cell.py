@@ -20,24 +20,24 @@ from tensorldp_papers.strict import explain
 
 
 def epsilon_text(epsilon: float) -> str:
-    """The canonical text of an epsilon in file names and keys: 1, 0.5, 1e-05, inf."""
+    """Writes an epsilon as file names and keys have it: 1, 0.5, 1e-05, inf."""
     if math.isinf(epsilon):
         return "inf"
     return str(int(epsilon)) if epsilon == int(epsilon) and epsilon < 1e15 else repr(float(epsilon))
 
 
 def variant_text(factors: Mapping[str, Any]) -> str:
-    """The canonical `key=value,...` text of a study's further factors; `base` if there are none."""
+    """Writes a study's further factors as `key=value,...`; `base` if there are none."""
     return ",".join(f"{key}={factors[key]}" for key in sorted(factors)) or "base"
 
 
 def check_name(mechanism: str, options: Mapping[str, Any]) -> str:
-    """The name of a mechanism's check, in which options make another mechanism: `gaussian+form=table5`."""
+    """Returns the name of a mechanism's check, in which options make another mechanism: `gaussian+form=table5`."""
     return "+".join([mechanism, *(f"{key}={options[key]}" for key in sorted(options))])
 
 
 def variant_factors(variant: str) -> dict[str, str]:
-    """`key=value,...` as a dictionary of texts, what `variant_text` was given; `base` is empty."""
+    """Reads what `variant_text` wrote, `key=value,...`, as a dictionary of texts; `base` is empty."""
     return {} if variant == "base" else dict(pair.split("=", 1) for pair in variant.split(","))
 
 
@@ -77,22 +77,22 @@ class Cell(Generic[T_co, F_co]):
 
     @property
     def folder(self) -> str:
-        """The variant in file names, without commas: Snakemake cannot pass them on to a job on a cluster."""
+        """Returns the variant as in file names, without commas: Snakemake cannot pass them on to a job on a cluster."""
         return self.variant.replace(",", "+")
 
     @property
     def path(self) -> str:
-        """study/dataset/variant/mechanism/epsilon~E, the middle of every file name of the cell."""
+        """Returns study/dataset/variant/mechanism/epsilon~E, the middle of every file name of the cell."""
         return f"{self.study}/{self.dataset}/{self.folder}/{self.mechanism}/epsilon~{self.epsilon}"
 
     @property
     def plan(self) -> AnyPlan:
-        """How its method is computed."""
+        """Returns how its method is computed."""
         return plan_of(self.method)
 
     @property
     def data_folder(self) -> str | None:
-        """Where its records come from: the prepared data set, features or representations of it, or nowhere."""
+        """Returns where its records come from: the prepared data set, features or representations of it, or nowhere."""
         if not self.plan.data or self.dataset == SYNTHETIC:
             return None
         backbone = getattr(self.factors, "backbone", None)
@@ -104,50 +104,50 @@ class Cell(Generic[T_co, F_co]):
 
     @property
     def versions(self) -> dict[str, int]:
-        """The versions of the numbers of its method and its mechanism."""
+        """Returns the versions of the numbers of its method and its mechanism."""
         return {"method_version": self.plan.version, "mechanism_version": version_of(self.mechanism)}
 
     @property
     def model_path(self) -> str:
-        """The path of the cell whose models this one uses: its own, or where they are shared that of `none`."""
+        """Returns the path of the cell whose models this one uses: its own, or where they are shared that of `none`."""
         if not self.plan.shares_models:
             return self.path
         return f"{self.study}/{self.dataset}/{self.base.replace(',', '+')}/{NO_PRIVACY}/epsilon~inf"
 
     def names(self) -> frozenset[str]:
-        """The words by which it chooses code: its method, its mechanism, its network and other values of settings."""
+        """Returns the words by which it chooses code: its method, mechanism, network and other values of settings."""
         chosen = {**self.training.model_dump(), **self.factors.model_dump(), **self.options}
         words = {value for value in chosen.values() if isinstance(value, str)}
         return frozenset({self.method, self.mechanism, self.dataset, *words})
 
     @property
     def private(self) -> bool:
-        """Whether anything is perturbed: false for the reference that releases records as they are."""
+        """Returns whether anything is perturbed: false for the reference that releases records as they are."""
         return self.mechanism != NO_PRIVACY
 
     @property
     def nominal_epsilon(self) -> float:
-        """The nominal epsilon as a number."""
+        """Returns the nominal epsilon as a number."""
         return math.inf if self.epsilon == "inf" else float(self.epsilon)
 
     def settings(self) -> dict[str, Any]:
-        """All of the cell as a JSON object, which `parse_cell` reads: what its models and scores depend on."""
+        """Returns the cell as a JSON object that `parse_cell` reads: what its models and scores depend on."""
         precision = {} if self.precision == "float32" else {"precision": self.precision}
         return {**self.private_settings(), **precision}
 
     def private_settings(self) -> dict[str, Any]:
-        """The same without the precision: what its guarantee and its audit depend on."""
+        """Returns the same without the precision: what its guarantee and its audit depend on."""
         return {**self.release_settings(), "training": self.training.model_dump()}
 
     def computing_in(self, choices: Sequence[Precision]) -> Self:
-        """The cell with the first precision that its networks may compute in, else PyTorch's float32."""
+        """Returns the cell with the first precision that its networks may compute in, else PyTorch's float32."""
         model = getattr(self.factors, "model", None)
         allowed = {"bfloat16": self.plan.reduced, "compiled": self.plan.compiled}
         found: Precision = next((name for name in choices if model in allowed.get(name, ())), "float32")
         return replace(self, precision=found) if found != self.precision else self
 
     def release_settings(self) -> dict[str, Any]:
-        """What a release of the cell depends on, which `parse_release` reads: of its training only the limit."""
+        """Returns what a release of the cell depends on, for `parse_release`: of its training only the limit."""
         return {
             "study": self.study,
             "dataset": self.dataset,
@@ -187,10 +187,10 @@ def _parse(raw: Mapping[str, Any], *, released: bool) -> AnyCell:
 
 
 def parse_cell(raw: Mapping[str, Any]) -> AnyCell:
-    """The cell of a JSON object, with its training settings and factors in the types of its method."""
+    """Reads the cell of a JSON object, with its training settings and factors in the types of its method."""
     return _parse(raw, released=False)
 
 
 def parse_release(raw: Mapping[str, Any]) -> AnyCell:
-    """As `parse_cell`, of `release_settings`: its training settings are those that every method has."""
+    """Reads `release_settings` as `parse_cell` does: the training settings are those that every method has."""
     return _parse(raw, released=True)

@@ -78,7 +78,7 @@ class Part(NamedTuple):
 
 @cache
 def source_digest(scripts: tuple[Path, ...], names: frozenset[str] | None = None, plugins: tuple[str, ...] = ()) -> str:
-    """A short text that changes with any statement of `source_parts`, which has the same arguments."""
+    """Returns a short text that changes with any statement of `source_parts`, which has the same arguments."""
     listed = source_listing(scripts, names, plugins)
     return hashlib.sha256("".join(f"{name} {part}\n" for name, part in listed.items()).encode()).hexdigest()[:16]
 
@@ -86,14 +86,14 @@ def source_digest(scripts: tuple[Path, ...], names: frozenset[str] | None = None
 def source_listing(
     scripts: tuple[Path, ...], names: frozenset[str] | None = None, plugins: tuple[str, ...] = ()
 ) -> dict[str, str]:
-    """Return the digest of what counts of each file, by its path; arguments as of `source_files`."""
+    """Returns the digest of what counts of each file, by its path; arguments as of `source_files`."""
     found = source_parts(scripts, names, plugins)
     listed = {_label(path): hashlib.sha256(b"".join(part.digest for part in parts)) for path, parts in found.items()}
     return {name: listed[name].hexdigest()[:16] for name in sorted(listed)}
 
 
 def code_of_cell(cell: AnyCell, scripts: Path, plugins: tuple[str, ...] = (), stages: tuple[str, ...] = ()) -> str:
-    """The digest of the code that computes a cell, which has one method, one mechanism and one network.
+    """Returns the digest of the code that computes a cell, which has one method, one mechanism and one network.
 
     Args:
         cell: a cell of any study.
@@ -107,14 +107,14 @@ def code_of_cell(cell: AnyCell, scripts: Path, plugins: tuple[str, ...] = (), st
 def job_of_cell(
     cell: AnyCell, scripts: Path, plugins: tuple[str, ...] = (), stages: tuple[str, ...] = ()
 ) -> tuple[tuple[Path, ...], frozenset[str], tuple[str, ...]]:
-    """The arguments of `source_digest` for `code_of_cell`, which has the same arguments."""
+    """Returns the arguments of `source_digest` for `code_of_cell`, which has the same arguments."""
     return tuple(scripts / f"{stage}.py" for stage in stages or cell.plan.rules), cell.names(), plugins
 
 
 def source_files(
     scripts: tuple[Path, ...], names: frozenset[str] | None = None, plugins: tuple[str, ...] = ()
 ) -> tuple[Path, ...]:
-    """The files of `source_parts`, which has the same arguments, sorted."""
+    """Returns the files of `source_parts`, which has the same arguments, sorted."""
     return tuple(sorted(source_parts(scripts, names, plugins)))
 
 
@@ -122,7 +122,7 @@ def source_files(
 def source_parts(
     scripts: tuple[Path, ...], names: frozenset[str] | None = None, plugins: tuple[str, ...] = ()
 ) -> dict[Path, list[Part]]:
-    """Return what a job may reach of the scripts, of this package and of modules beside them, by file.
+    """Returns what a job may reach of the scripts, of this package and of modules beside them, by file.
 
     Args:
         scripts: Python files or notebooks.
@@ -147,7 +147,7 @@ def _data_of_plugin(name: str) -> list[Path]:
 
 
 def _reached(files: Iterable[Path], names: frozenset[str] | None) -> dict[Path, list[Part]]:
-    """What counts of these files and of all that they may import, where something can be chosen only by `names`."""
+    """Returns what counts of these files and all that they may import, where only `names` can choose something."""
     said: set[Key] = set()
     left: defaultdict[Key, list[tuple[Path, int]]] = defaultdict(list)  # the parts that wait for a key to be said
     found: dict[Path, set[int]] = {}
@@ -182,7 +182,7 @@ def _reached(files: Iterable[Path], names: frozenset[str] | None) -> dict[Path, 
 
 @cache
 def _keys(path: Path) -> list[frozenset[Key]]:
-    """For each part of a file the keys one of which must be said so that it counts."""
+    """Returns for each part of a file the keys one of which must be said so that it counts."""
     found = []
     for part in _parts(path):
         if part.binds and path.name == "__init__.py":  # it hands on to others what it imports
@@ -196,7 +196,7 @@ def _keys(path: Path) -> list[frozenset[Key]]:
 
 @cache
 def _says(path: Path) -> list[frozenset[Key]]:
-    """For each part of a file the keys that it says."""
+    """Returns for each part of a file the keys that it says."""
     parts, found = _parts(path), []
     imported = frozenset[str]().union(*(part.binds for part in parts))
     for part in parts:
@@ -213,13 +213,13 @@ def _is_own(path: Path) -> bool:
 
 @cache
 def _label(path: Path) -> str:
-    """A path as digests know it, wherever the package lies."""
+    """Returns a path as digests know it, wherever the package lies."""
     return path.relative_to(ROOT).as_posix() if _is_own(path) else path.name
 
 
 @cache
 def _homes(name: str) -> tuple[Path, ...]:
-    """The modules of this package that define a mechanism, a network or a method of this name."""
+    """Finds the modules of this package that define a mechanism, a network or a method of this name."""
     modules = [kind.module(name) for kind in (MECHANISMS, MODELS, METHODS)]
     modules += [METHODS[name].module] if METHODS.module(name) else []
     return tuple(file for module in modules if module for file in _module(ROOT, module))
@@ -227,7 +227,7 @@ def _homes(name: str) -> tuple[Path, ...]:
 
 @cache
 def _of_kind(name: str) -> tuple[Path, ...]:
-    """The modules in which a registry looks for its members."""
+    """Returns the modules in which a registry looks for its members."""
     return tuple(file for module in KINDS[name].modules() for file in _module(ROOT, module))
 
 
@@ -250,7 +250,7 @@ def _parts(path: Path) -> tuple[Part, ...]:
 
 
 def _parts_of(node: ast.stmt, path: Path, tree: ast.Module) -> Iterator[Part]:
-    """The parts of one statement of a module: of a class its methods, and the rest of it."""
+    """Splits one statement of a module into parts: of a class its methods, and the rest of it."""
     name = ""
     if isinstance(node, FUNCTIONS) and _is_reached_by_name(node):
         name = node.name
@@ -284,7 +284,7 @@ def _is_reached_by_name(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 
 def _is_known_class(base: ast.expr, tree: ast.Module) -> bool:
-    """Whether a base is a class of this package or beside, or one that calls no methods of what derives from it."""
+    """Returns whether a base is a class of ours or beside, or one that calls no methods of what derives from it."""
     name = base.value if isinstance(base, ast.Subscript) else base
     if not isinstance(name, ast.Name):
         return False
@@ -358,7 +358,7 @@ def _texts(node: ast.AST) -> set[str]:
 
 
 def _imported(node: ast.Import | ast.ImportFrom, path: Path) -> Iterator[Path]:
-    """The files that an import runs: of the module, of the packages around it, and of names that are modules."""
+    """Returns the files that an import runs: the module, the packages around it, and names that are modules."""
     if isinstance(node, ast.Import):
         modules = [alias.name for alias in node.names]
     else:
@@ -377,7 +377,7 @@ def _imported(node: ast.Import | ast.ImportFrom, path: Path) -> Iterator[Path]:
 
 @cache
 def _module(folder: Path, name: str) -> tuple[Path, ...]:
-    """The file of a module that a folder holds and those of the packages around it; none where it is not a module."""
+    """Returns the file of a module in a folder and those of the packages around it; none where it is not a module."""
     parts = name.split(".") if name else []
     around = [folder.joinpath(*parts[:i], "__init__.py") for i in range(1, len(parts))]
     own = [folder.joinpath(*parts, "__init__.py"), *([folder.joinpath(*parts).with_suffix(".py")] if parts else [])]
@@ -386,7 +386,7 @@ def _module(folder: Path, name: str) -> tuple[Path, ...]:
 
 @cache
 def _data(package: str) -> tuple[Path, ...]:
-    """The files of a package's own folder that are not code."""
+    """Returns the files of a package's own folder that are not code."""
     folder = ROOT.joinpath(*package.split("."))
     return (
         tuple(sorted(file for file in folder.iterdir() if file.is_file() and file.suffix != ".py"))

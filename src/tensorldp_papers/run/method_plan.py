@@ -32,12 +32,12 @@ class Training(Strict):
 
     @property
     def scored(self) -> int | None:
-        """How many of the first test records models are scored on; None is all."""
+        """Returns how many of the first test records models are scored on; None is all."""
         return None
 
     @property
     def shares(self) -> int:
-        """Into how many parts the training records are dealt, each of which needs one."""
+        """Returns into how many parts the training records are dealt, each of which needs one."""
         return 1
 
 
@@ -47,6 +47,14 @@ class ModelTraining(Training):
     pretrained: bool = False
 
 
+class EpochTraining(Training):
+    """For methods whose networks see all records in every epoch, in minibatches."""
+
+    epochs: Annotated[int, Field(ge=1)] = 10
+    batch_size: Annotated[int, Field(ge=2)] = 64
+    learning_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1e-3
+
+
 class Factors(Strict):
     """The dimensions of a method's grid that its computation reads; a method adds its own.
 
@@ -54,7 +62,7 @@ class Factors(Strict):
     """
 
     def named(self) -> dict[str, Any]:
-        """The factors that the variant names, by name."""
+        """Returns the factors that the variant names, by name."""
         return self.model_dump(exclude_unset=True)
 
 
@@ -109,22 +117,22 @@ class MethodPlan(Generic[T_co, F_co]):
 
     @property
     def perturbs(self) -> bool:
-        """Whether its cells release records before anything is trained."""
+        """Returns whether its cells release records before anything is trained."""
         return self.rules == RELEASE
 
     @property
     def trains(self) -> bool:
-        """Whether its cells have models."""
+        """Returns whether its cells have models."""
         return self.rules != MEASURE
 
     @property
     def shares_models(self) -> bool:
-        """Whether all cells are scored with the models of the cell of `none`."""
+        """Returns whether all cells are scored with the models of the cell of `none`."""
         return self.rules == SHARED
 
     @property
     def guarantee_by_seed(self) -> bool:
-        """Whether a guarantee holds for one seed; where models are shared, mechanisms may follow the seed's model."""
+        """Returns whether a guarantee holds for one seed: with shared models, mechanisms may follow its model."""
         return self.by_seed or self.shares_models
 
 
@@ -132,6 +140,6 @@ AnyPlan = MethodPlan[Training, Factors]
 
 
 def plan_of(method: str) -> AnyPlan:
-    """The plan of a method."""
+    """Returns the plan of a method."""
     plan: AnyPlan = METHODS.get(method)
     return plan

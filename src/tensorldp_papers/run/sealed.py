@@ -35,7 +35,6 @@ def _seal_of_json(content: Any, name: str) -> str:
 
 def _seal_of_arrays(arrays: Mapping[str, NDArray[Any]], metadata: Mapping[str, str], name: str) -> str:
     names = sorted(arrays)
-    names = sorted(arrays)
     texts = [f"{key} {arrays[key].dtype.str} {arrays[key].shape}" for key in names]
     # as bytes, because memory views have no bfloat16
     data = [np.ascontiguousarray(arrays[key]).reshape(-1).view("u1").data for key in names]

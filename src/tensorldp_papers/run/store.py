@@ -29,12 +29,12 @@ Manifest = dict[str, dict[str, str]]  # of a batch: cell: part: key
 
 
 def digest(*texts: str) -> str:
-    """A short text that changes with any of these."""
+    """Returns a short text that changes with any of these."""
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
 
 
 def content_of(data: Path) -> str:
-    """A text that changes with the records in a folder."""
+    """Returns a text that changes with the records in a folder."""
     return json.dumps(read_json(data / "digest.json"), sort_keys=True)
 
 
@@ -43,14 +43,14 @@ def _code_file(results: Path, code: str) -> Path:
 
 
 def note_code(results: Path, code: str, listing: Callable[[], Mapping[str, str]]) -> None:
-    """Note of which files a digest of code is made, each with its own digest, once."""
+    """Notes of which files a digest of code is made, each with its own digest, once."""
     path = _code_file(results, code)
     if not path.exists():
         write_json(path, dict(listing()))
 
 
 def code_list(results: Path, code: str) -> dict[str, str] | None:
-    """Return what `note_code` noted, or None where it is gone."""
+    """Returns what `note_code` noted, or None where it is gone."""
     path = _code_file(results, code)
     return dict(read_json(path)) if path.exists() else None
 
@@ -77,24 +77,24 @@ class Task:
 
     @cached_property
     def content(self) -> str:
-        """Digest of its records."""
+        """Returns the digest of its records."""
         return content_of(self.data) if self.data else ""
 
     @cached_property
     def key(self) -> str:
-        """Of its results, which any change of settings, code or data changes; its seeds do not."""
+        """Returns the key of its results, which settings, code and data change; its seeds do not."""
         settings = {key: value for key, value in self.settings.items() if key != "seeds"}
         shared = self.trainer.key if self.trainer else ""
         return digest(json.dumps(settings, sort_keys=True), self.code, self.content, shared)
 
     def made(self) -> dict[str, Any]:
-        """What a result says about how it was made."""
+        """Returns what a result says about how it was made."""
         made = {"cell": self.settings, "key": self.key, "code": self.code, "data": digest(self.content)}
         return {**made, **self.cell.versions}
 
 
 def read_tasks(path: Path) -> list[Task]:
-    """The cells of a batch, as the plan has written them.
+    """Reads the cells of a batch, as the plan has written them.
 
     Raises:
         InputError: if the file is missing or damaged, or is not the one of its name.
@@ -112,7 +112,7 @@ def _task(raw: Mapping[str, Any]) -> Task:
 
 
 def write_batch(folder: Path, cells: Sequence[Mapping[str, Any]], made: Sequence[str] = (), lost: str = "") -> Path:
-    """Write the cells of a batch for its jobs, in a file whose name changes with what it says.
+    """Writes the cells of a batch for its jobs, in a file whose name changes with what it says.
 
     Args:
         folder: for such files.
@@ -139,31 +139,31 @@ class Store:
         self.results = results
 
     def path(self, cell: str, part: str, key: str) -> Path:
-        """The file of a result: of a cell's path, a part such as `seed~0`, `audit` or `model~0`, and its key."""
+        """Returns the file of a result: a cell's path, a part such as `seed~0`, `audit` or `model~0`, and its key."""
         suffix = ".safetensors" if part.startswith("model~") else ".json"
         return self.results / "cells" / cell / f"{part}.{key}{suffix}"
 
     def place(self, path: Path) -> str:
-        """The name under which a file of the folder is sealed: where it lies, so with its cell, part and key."""
+        """Returns the name under which a file of the folder is sealed: where it lies, with its cell, part and key."""
         return path.relative_to(self.results).as_posix()
 
     def has(self, task: Task, part: str) -> bool:
-        """Whether a result of a task is there as it was written."""
+        """Returns whether a result of a task is there as it was written."""
         path = self.path(task.cell.path, part, task.key)
         return fits(path, self.place(path))
 
     def missing(self, task: Task) -> Task:
-        """The task with those of its seeds that have no scores yet."""
+        """Returns the task with those of its seeds that have no scores yet."""
         left = [seed for seed in task.cell.seeds if not self.has(task, f"seed~{seed}")]
         return replace(task, cell=replace(task.cell, seeds=tuple(left)))
 
     def write(self, task: Task, part: str, content: Mapping[str, Any]) -> None:
-        """Keep a result of a task."""
+        """Keeps a result of a task."""
         path = self.path(task.cell.path, part, task.key)
         write_sealed(path, {**task.made(), **content}, self.place(path))
 
     def read(self, manifest: Manifest) -> dict[str, dict[str, Any]]:
-        """What the results of a manifest say: by cell and part.
+        """Returns what the results of a manifest say, by cell and part.
 
         Raises:
             InputError: if one is missing, or not what was computed for its cell, part and key.
@@ -175,7 +175,7 @@ class Store:
         }
 
     def holds(self, manifest: Manifest, since: float = 0.0) -> bool:
-        """Whether all results of a manifest are there as they were written.
+        """Returns whether all results of a manifest are there as they were written.
 
         Args:
             manifest: which results.
@@ -186,12 +186,12 @@ class Store:
         return all(path.exists() and (path.stat().st_ctime < since or fits(path, self.place(path))) for path in paths)
 
     def lost(self, batch: str, kind: str) -> str:
-        """When a result of a batch was last found missing by `tidy`; empty if never."""
+        """Returns when a result of a batch was last found missing by `tidy`; empty if never."""
         path = (self.results / "batches" / batch / kind).with_suffix(LOST)
         return path.read_text() if path.exists() else ""
 
     def tidy(self) -> None:
-        """Remove what a killed run, a deletion or a change left incomplete or untrue, so that Snakemake makes it again.
+        """Removes what a killed run, a deletion or a change left incomplete or untrue, for Snakemake to make again.
 
         These are lists with a missing result, folders of releases or models with a missing file, tables, verdicts of
         checks and cards, and any of these that do not fit. A list that is gone would not be enough: Snakemake makes no
@@ -213,7 +213,7 @@ class Store:
                 shutil.rmtree(folder)
 
     def clear_spent(self, asked: Collection[str] = ()) -> None:
-        """Remove releases and models of a killed run that are older than the scores computed from them.
+        """Removes releases and models of a killed run that are older than the scores computed from them.
 
         Args:
             asked: folders that stay, as the user wants them.
@@ -225,13 +225,13 @@ class Store:
                 shutil.rmtree(folder)
 
     def _intermediate(self) -> list[Path]:
-        """The folders of releases and models, of batches by number and of cells by name."""
+        """Returns the folders of releases and models, of batches by number and of cells by name."""
         names = [f"{kind}/*/*/{batch}" for kind in ("perturbed", "models") for batch in ("[0-9]*", "*/*/epsilon~*")]
         return [folder for name in names for folder in self.results.glob(name) if folder.is_dir()]
 
 
 def _is_whole(path: Path, holds: Callable[[Path], bool]) -> bool:
-    """Whether all is there that a file names; not if it is missing, or damaged in whatever way."""
+    """Returns whether all is there that a file names; not if it is missing, or damaged in whatever way."""
     try:
         return holds(path)
     except (InputError, AttributeError, KeyError, TypeError):
@@ -239,13 +239,13 @@ def _is_whole(path: Path, holds: Callable[[Path], bool]) -> bool:
 
 
 def _has_its_files(folder: Path) -> bool:
-    """Whether all is there and no cell failed: what failed in an earlier run may not fail in this one."""
+    """Returns whether all is there and no cell failed: what failed in an earlier run may not fail in this one."""
     contents = read_sealed(folder / CONTENTS, CONTENTS)
     return not contents["failed"] and all((folder / name).exists() for name in contents["files"])
 
 
 def read_manifests(paths: Iterable[Path]) -> Manifest:
-    """The manifests of batches as one.
+    """Reads the manifests of batches as one.
 
     Raises:
         InputError: if one is missing, or not what was written for its batch and kind.
@@ -258,18 +258,18 @@ def read_manifests(paths: Iterable[Path]) -> Manifest:
 
 
 def write_manifest(path: Path, manifest: Manifest) -> None:
-    """Write which results are a batch's, for `read_manifests`."""
+    """Writes which results are a batch's, for `read_manifests`."""
     write_sealed(path, manifest, _batch_of(path))
 
 
 def _batch_of(path: Path) -> str:
-    """A manifest's place below `batches`, whatever the folder above is called."""
+    """Returns a manifest's place below `batches`, whatever the folder above is called."""
     _, found, place = path.as_posix().rpartition("/batches/")
     return place if found else path.name
 
 
 def scores_of(parts: Mapping[str, Any]) -> dict[str, Any]:
-    """The scores of a cell's seeds together: {cell, rows, runs, test_set}."""
+    """Returns the scores of a cell's seeds together: {cell, rows, runs, test_set}."""
     seeds = {int(part.removeprefix("seed~")): found for part, found in parts.items() if part.startswith("seed~")}
     if not seeds:
         raise InputError("a cell has no scores: run again")
@@ -284,11 +284,11 @@ def scores_of(parts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def guarantee_of(parts: Mapping[str, Any]) -> dict[str, Any]:
-    """What a cell guarantees: over its seeds the weakest, where it depends on the seed."""
+    """Returns what a cell guarantees: over its seeds the weakest, where it depends on the seed."""
     seeds = {int(part.partition("~")[2] or 0): found for part, found in parts.items() if part.startswith("guarantee")}
     return dict(max((seeds[seed]["guarantee"] for seed in sorted(seeds)), key=lambda found: float(found["epsilon"])))
 
 
 def audit_of(parts: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The audits of a cell; none where nothing is perturbed."""
+    """Returns the audits of a cell; none where nothing is perturbed."""
     return [row for part in sorted(parts) if part.split("~")[0] == "audit" for row in parts[part]["audit"]]

@@ -1,4 +1,7 @@
-"""Accuracy against the true epsilon of a record, and of a client's whole run: what it buys."""
+"""Accuracy against the true epsilon of a record, and of a client's whole run: what it buys.
+
+Each drawing is of the metrics table, and raises InputError where the table has no rows of its study.
+"""
 
 from __future__ import annotations
 
@@ -59,11 +62,7 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def frontier_rows(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Computes mean, lowest and highest value of each line, data set and true epsilon of the study.
-
-    Raises:
-        InputError: if the table has no rows of the study.
-    """
+    """Computes mean, lowest and highest value of each line, data set and true epsilon of the study."""
     rows = study_rows(metrics[metrics["metric"].isin(["accuracy", "accuracy_perturbed_test"])], STUDY)
     return summary(_named(rows).assign(at=true_epsilon(rows)))
 
@@ -237,9 +236,6 @@ def draw_mechanisms(metrics: pd.DataFrame) -> Figure:
     """Draws a dot for each mechanism in the same pipeline, at a true epsilon of 1: one panel a data set.
 
     Data sets with a single mechanism have no panel if others have more.
-
-    Raises:
-        InputError: if the table has no rows of the study.
     """
     rows = frontier_rows(metrics)
     at = rows[np.isclose(rows["at"].astype(float), 1.0, rtol=0.02) & ~rows["line"].str.contains(" ")]

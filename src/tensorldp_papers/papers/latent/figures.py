@@ -1,4 +1,7 @@
-"""LATENT's Figures 7 to 10 and Table 2, its probability read as Eq. 6 and as Eq. 7, with ceilings and guarantees."""
+"""LATENT's Figures 7 to 10 and Table 2, its probability read as Eq. 6 and as Eq. 7, with ceilings and guarantees.
+
+Each drawing is of the metrics table, and raises InputError where the table has no rows of its study.
+"""
 
 from __future__ import annotations
 
@@ -62,14 +65,7 @@ def _line(factors: dict[str, str], mechanism: str) -> str:
 
 
 def draw_accuracy(metrics: pd.DataFrame) -> Figure:
-    """Draws figure 10: accuracy on clean test records against the printed epsilon, one panel for each data set.
-
-    Args:
-        metrics: the metrics table.
-
-    Raises:
-        InputError: if the table has no rows of the study.
-    """
+    """Draws figure 10: accuracy on clean test records against the printed epsilon, one panel for each data set."""
     every = placed(latent_rows(metrics), "epsilon")
     rows = every[(every["metric"] == CLEAN) & ((every["at"] <= LARGEST_NOMINAL) | np.isinf(every["at"]))]
     datasets = in_order(rows["dataset"])
@@ -105,12 +101,6 @@ def draw_guaranteed(metrics: pd.DataFrame) -> Figure:
 
     The data set is the one with the most rows among those for which the paper prints scores, if there are any. Eq. 6 is
     drawn at its pure epsilon, Eq. 7 at its guarantee at delta 1e-5.
-
-    Args:
-        metrics: the metrics table.
-
-    Raises:
-        InputError: if the table has no rows of the study.
     """
     every = latent_rows(metrics)
     counts = every.groupby("dataset").size()
@@ -303,9 +293,6 @@ def epoch_table(metrics: pd.DataFrame) -> pd.DataFrame:
 
 def draw_epochs(metrics: pd.DataFrame) -> Figure:
     """Draws figures 8 and 9: accuracy by epoch at the smallest printed epsilon, a panel for each data set and reading.
-
-    Args:
-        metrics: the metrics table.
 
     Raises:
         InputError: if no model was scored at more than one epoch.

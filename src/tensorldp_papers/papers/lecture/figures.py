@@ -1,4 +1,7 @@
-"""The lecture's figures: sweeps of sizes, what a defence costs, membership, and pictures of victims."""
+"""The lecture's figures: sweeps of sizes, what a defence costs, membership, and pictures of victims.
+
+Each drawing is of the metrics table, and raises InputError where the table has no rows of its study.
+"""
 
 from __future__ import annotations
 
@@ -74,9 +77,6 @@ def _measured(ax: Axes, points: pd.DataFrame, x: str, text: str, marker: str = "
 def draw_sweeps(metrics: pd.DataFrame) -> Figure:
     """Draws the error of the tensor attack against m, d and B, each beside B sqrt(d/m) through its first point.
 
-    Args:
-        metrics: the metrics table.
-
     Raises:
         InputError: if a sweep is missing.
     """
@@ -140,9 +140,6 @@ def _growth(
 
 def draw_table1(metrics: pd.DataFrame) -> Figure:
     """Draws each row of Table 1 beside the measured growth of the tensor attack's error.
-
-    Args:
-        metrics: the metrics table.
 
     Raises:
         InputError: if the attack was not run.
@@ -210,9 +207,6 @@ def _exceeded(within: Mapping[str, bool | None]) -> str:
 def draw_sensitivity(metrics: pd.DataFrame) -> Figure:
     """Draws the largest measured l1 change of the gradient against m and d, for three output scalings.
 
-    Args:
-        metrics: the metrics table.
-
     Raises:
         InputError: if it was not measured.
     """
@@ -265,9 +259,6 @@ KEPT = 0.02  # a loss of accuracy that counts as none
 
 def draw_cost(metrics: pd.DataFrame) -> Figure:
     """Draws gradient inversion on one data set: what it reconstructs under each defence, and the accuracy that is lost.
-
-    Args:
-        metrics: the metrics table.
 
     Raises:
         InputError: if the attack was not run.
@@ -338,9 +329,6 @@ def draw_membership(metrics: pd.DataFrame) -> Figure:
     """Draws the loss threshold's true positive rate by mechanism and true epsilon, 95 % intervals, beside the bound.
 
     Intervals are those of [clopper1934] for the members of all seeds together.
-
-    Args:
-        metrics: the metrics table.
 
     Raises:
         InputError: if the attack was not run.

@@ -1,4 +1,7 @@
-"""PLDP-FL's figures: accuracy over rounds, at one guarantee and by share of clients, error of a mean, what is spent."""
+"""PLDP-FL's figures: accuracy over rounds, at one guarantee and by share of clients, error of a mean, what is spent.
+
+Each drawing is of the metrics table, and raises InputError where the table has no rows of its study.
+"""
 
 from __future__ import annotations
 
@@ -79,9 +82,6 @@ def draw_rounds(metrics: pd.DataFrame, *, centre: str = "global") -> Figure:
     Args:
         metrics: the metrics table.
         centre: the centre of the safe ranges: `global`, the weights that the server has sent, or `zero`.
-
-    Raises:
-        InputError: if the table has no rows of the study.
     """
     rows = pldp_rows(metrics, "pldp_fl")
     rows = over_rounds(rows[(rows["budget"] == "") & (rows["participation"] == "") & (rows["split"] == "")])
@@ -119,14 +119,7 @@ def draw_rounds(metrics: pd.DataFrame, *, centre: str = "global") -> Figure:
 
 
 def draw_comparison(metrics: pd.DataFrame) -> Figure:
-    """Draws accuracy over rounds of several mechanisms on ranges of width 2, a panel for each data set and centre.
-
-    Args:
-        metrics: the metrics table.
-
-    Raises:
-        InputError: if the table has no rows of the study.
-    """
+    """Draws accuracy over rounds of several mechanisms on ranges of width 2, a panel for each data set and centre."""
     rows = pldp_rows(metrics, "pldp_fl")
     rows = over_rounds(usual(rows[rows["budget"] == ""]))
     free = rows[rows["mechanism"] == NO_PRIVACY]
@@ -169,12 +162,6 @@ def pairs(metrics: pd.DataFrame) -> list[Pair]:
     """Pairs, by data set and mode of epsilon, PDPM with its best ranges and PrivUnit at nearly that guarantee or less.
 
     The guarantee is the largest client's, of its whole model over the whole run.
-
-    Args:
-        metrics: the metrics table.
-
-    Raises:
-        InputError: if the table has no rows of the study.
     """
     rows = pldp_rows(metrics, "pldp_fl")
     rows = usual(rows[(rows["metric"] == "accuracy") & np.isfinite(rows["guarantee_epsilon"])])
@@ -197,14 +184,7 @@ def pairs(metrics: pd.DataFrame) -> list[Pair]:
 
 
 def draw_guaranteed(metrics: pd.DataFrame) -> Figure:
-    """Draws PDPM and PrivUnit at nearly one guarantee: a row for each mode of epsilon, two dots joined by a line.
-
-    Args:
-        metrics: the metrics table.
-
-    Raises:
-        InputError: if the table has no rows of the study.
-    """
+    """Draws PDPM and PrivUnit at nearly one guarantee: a row for each mode of epsilon, two dots joined by a line."""
     found = pairs(metrics)
     datasets = in_order(pair.dataset for pair in found)
     figure, axes = panels(max(len(datasets), 1), columns=2, height=2.3, sharex=True)
@@ -240,14 +220,7 @@ def draw_guaranteed(metrics: pd.DataFrame) -> Figure:
 
 
 def draw_errors(metrics: pd.DataFrame) -> Figure:
-    """Draws relative error against epsilon by modes of safe ranges, and against the range by modes of epsilon.
-
-    Args:
-        metrics: the metrics table.
-
-    Raises:
-        InputError: if the table has no rows of the study.
-    """
+    """Draws relative error against epsilon by modes of safe ranges, and against the range by modes of epsilon."""
     rows = pldp_rows(metrics, "pldp_synthetic")
     rows = rows[rows["mechanism"] == PDPM]
     figure, (left, right) = panels(2, columns=2, height=2.9, sharey=True)
@@ -265,14 +238,7 @@ def draw_errors(metrics: pd.DataFrame) -> Figure:
 
 
 def draw_error_mechanisms(metrics: pd.DataFrame) -> Figure:
-    """Draws the same error of several mechanisms on ranges of width 2, with one epsilon for all.
-
-    Args:
-        metrics: the metrics table.
-
-    Raises:
-        InputError: if the table has no rows of the study.
-    """
+    """Draws the same error of several mechanisms on ranges of width 2, with one epsilon for all."""
     rows = pldp_rows(metrics, "pldp_synthetic")
     rows = rows[(rows["eps"] == "same") & (rows["tau"] == "2.0")]
     names = most_telling(set(rows["mechanism"]), COMPARED)
@@ -301,14 +267,7 @@ def client_table(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_ledger(metrics: pd.DataFrame) -> Figure:
-    """Draws what clients have spent with PDPM: each at the end against its epsilon in the paper, and over the rounds.
-
-    Args:
-        metrics: the metrics table.
-
-    Raises:
-        InputError: if the table has no rows of the study.
-    """
+    """Draws what clients have spent with PDPM: each at the end against its printed epsilon, and over the rounds."""
     rows = pldp_rows(metrics, "pldp_fl")
     rows = usual(rows[(rows["mechanism"] == PDPM) & (rows["budget"] == "") & (rows["tau"] == "t1")])
     rows = rows[(rows["centre"] == "zero") & (rows["dataset"] == next(iter(in_order(rows["dataset"])), ""))]
@@ -364,14 +323,7 @@ def _by_share(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_participation(metrics: pd.DataFrame) -> Figure:
-    """Draws against the share of clients in a round what is uploaded, and each data set's accuracy.
-
-    Args:
-        metrics: the metrics table.
-
-    Raises:
-        InputError: if the table has no rows of the study.
-    """
+    """Draws against the share of clients in a round what is uploaded, and each data set's accuracy."""
     rows = _by_share(pldp_rows(metrics, "pldp_fl"))
     datasets = in_order(rows["dataset"])
     figure, axes = panels(1 + max(len(datasets), 1), columns=3, height=2.6)

@@ -16,8 +16,7 @@ from tensorldp.deltas import REPORT_DELTA
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, Mechanism
 from tensorldp_papers.extractors import is_trained
-from tensorldp_papers.nets.classify import fit
-from tensorldp_papers.nets.train import evaluate, kept, new_model, restored
+from tensorldp_papers.nets.train import evaluate, fit_cell, kept, new_model, restored
 from tensorldp_papers.papers.tldp.linear_heads import fit_linear_heads
 from tensorldp_papers.papers.tldp.settings import LearningCell, LearningFactors, LearningTraining
 from tensorldp_papers.run.cell import Cell
@@ -44,19 +43,8 @@ def train_on_releases(
     """Trains a classifier on one seed's released records, (records, *shape) as stored; returns it with its scaling."""
     scaling = Scaling.of(released)
     inputs = scaling(model_inputs(released, records.kind)).to(device)
-    settings = cell.training
     model = new_model(cell, records.task, seed, weights).to(device)
-    fit(
-        model,
-        inputs,
-        y.to(device),
-        epochs=settings.epochs,
-        batch_size=settings.batch_size,
-        learning_rate=settings.learning_rate,
-        generator=common_stream(cell, seed, "batches"),
-        precision=cell.precision,
-        what=f"{cell.mechanism} {cell.epsilon} seed {seed}",
-    )
+    fit_cell(cell, model, inputs, y.to(device), seed, f"{cell.mechanism} {cell.epsilon}")
     return model, scaling
 
 

@@ -8,16 +8,13 @@ from pydantic import Field
 
 from tensorldp_papers.registries import METHODS
 from tensorldp_papers.run.cell import Cell
-from tensorldp_papers.run.method_plan import INSIDE, RELEASE, MethodPlan, ModelFactors, ModelTraining
+from tensorldp_papers.run.method_plan import INSIDE, RELEASE, EpochTraining, MethodPlan, ModelFactors, ModelTraining
 
 
-class LearningTraining(ModelTraining):
+class LearningTraining(ModelTraining, EpochTraining):
     """How a classifier is trained."""
 
-    epochs: Annotated[int, Field(ge=1)] = 10
     rounds: Annotated[int, Field(ge=1)] = 10
-    batch_size: Annotated[int, Field(ge=2)] = 64
-    learning_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1e-3
     users: Annotated[int, Field(ge=1)] = 3
     clip: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
 

@@ -1,4 +1,7 @@
-"""TVG's figures: scores at the printed and at the true epsilon side by side, and how loose the mechanisms are."""
+"""TVG's figures: scores at the printed and at the true epsilon side by side, and how loose the mechanisms are.
+
+Each drawing is of the metrics table, and raises InputError where the table has no rows of its study.
+"""
 
 from __future__ import annotations
 
@@ -60,9 +63,6 @@ def draw_tvg(
         source: the figure that it repeats, such as "TVG, Figure 4".
         unit: what noise is made for, where the study has both: a batch, as in the paper, or a record.
         trained: whether the features are of networks that were trained on the clean records.
-
-    Raises:
-        InputError: if the table has no such rows.
     """
     scores = SCORES.get(study, ("accuracy",))
     metrics = metrics[metrics["variant"].str.contains(TRAINED) == trained]
@@ -110,9 +110,6 @@ def draw_covariance(metrics: pd.DataFrame, *, source: str = "", metric: str = "r
         metrics: the metrics table.
         source: the figure that it repeats.
         metric: the error's metric, with the eigenvalues of the estimate, as in TVG, or of the true covariance.
-
-    Raises:
-        InputError: if the table has no such rows.
     """
     rows = study_rows(metrics, "tvg_covariance", metric)
     tight = rows["variant"].map(lambda variant: "sensitivity" in variant_factors(variant)).astype(bool)

@@ -12,6 +12,7 @@ from tensorldp_papers.run.method_plan import (
     INSIDE,
     MEASURE,
     SHARED,
+    EpochTraining,
     Factors,
     Limit,
     MethodPlan,
@@ -40,12 +41,10 @@ COVARIANCE = MethodPlan(
 )
 
 
-class TestingTraining(Training):
+class TestingTraining(EpochTraining):
     """How the network that all cells share is trained, on clean data."""
 
-    epochs: Annotated[int, Field(ge=1)] = 10
     batch_size: Annotated[int, Field(ge=2)] = 256
-    learning_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1e-3
     test_limit: Limit = Field(None, description="how many of the first test records to use")
 
     @property

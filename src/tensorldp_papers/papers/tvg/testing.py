@@ -13,11 +13,11 @@ from tensorldp.audit.accuracy import profile_ceiling
 from tensorldp.curves.base import PrivacyCurve
 from tensorldp.deltas import REPORT_DELTA
 from tensorldp.mechanisms import Box, Mechanism
-from tensorldp_papers.nets.classify import fit, predict, scores
+from tensorldp_papers.nets.classify import predict, scores
 from tensorldp_papers.nets.computing import channels_last, lay_out
 from tensorldp_papers.nets.registry import seed_model
 from tensorldp_papers.nets.split import MeanLSTM, SplitNet, split_net
-from tensorldp_papers.nets.train import state_arrays
+from tensorldp_papers.nets.train import fit_cell, state_arrays
 from tensorldp_papers.papers.tvg.settings import TestingCell, TestingFactors, TestingTraining
 from tensorldp_papers.run.method import Audited, Rows, SharedMethod, Trained
 from tensorldp_papers.run.privacy import describe
@@ -41,18 +41,8 @@ def train_clean(cell: TestingCell, records: Records, seed: int, device: torch.de
     assert isinstance(net, SplitNet)
     if isinstance(net.body, MeanLSTM) and records.embedding is not None:
         net.body.use_embedding(records.embedding)
-    settings = cell.training
-    fit(
-        net,
-        inputs(records).to(device),
-        records.y.to(device),
-        epochs=settings.epochs,
-        batch_size=settings.batch_size,
-        learning_rate=settings.learning_rate,
-        generator=common_stream(cell, seed, "batches"),
-        precision=cell.precision,
-        what=f"{cell.study} {cell.factors.model} seed {seed}",
-    )
+    what = f"{cell.study} {cell.factors.model}"
+    fit_cell(cell, net, inputs(records).to(device), records.y.to(device), seed, what)
     return net
 
 

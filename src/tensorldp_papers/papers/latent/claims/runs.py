@@ -191,15 +191,16 @@ def headline() -> Finding:
         best[name] = max(limits)
         numbers |= {f"perturbed test images of {name}": limits[0], f"clean test images of {name}": limits[1]}
         words.append(
-            f"{name} {limits[0]:.3f} on perturbed and {limits[1]:.3f} on clean test images ({records:,} "
-            "training records)"
+            f"{name} {{perturbed test images of {name}:.3f}} on perturbed and {{clean test images of {name}:.3f}} on "
+            f"clean test images ({records:,} training records)"
         )
-    return Finding(
+    return Finding.of(
         best["mnist"] >= 0.96 and best["cifar10"] >= 0.91,
-        f"no classifier that knows such releases alone can: at most {' and '.join(words)}; with the "
-        f"coins of Eq. 7 epsilon is {latent(0.5, 'B').curve().pure_epsilon:,.0f} and "
-        f"{cifar_latent(0.5, 'B').curve().pure_epsilon:,.0f}",
-        numbers=named(numbers),
+        f"no classifier that knows such releases alone can: at most {' and '.join(words)}; with the coins of Eq. 7 "
+        "epsilon is {epsilon of mnist by Eq. 7:,.0f} and {epsilon of cifar10 by Eq. 7:,.0f}",
+        numbers
+        | {"epsilon of mnist by Eq. 7": latent(0.5, "B").curve().pure_epsilon}
+        | {"epsilon of cifar10 by Eq. 7": cifar_latent(0.5, "B").curve().pure_epsilon},
     )
 
 

@@ -219,9 +219,10 @@ def dp_sgd(evidence: Evidence) -> Finding:
 
 @claim("L20", expected="no bound for pruning")
 def pruning(evidence: Evidence) -> Finding:
-    pairs = _pairs(evidence, "prune").groupby("strength")
-    ratios = ", ".join(f"{per_seed(rows)} at share = {strength:.3g}" for strength, rows in pairs)
-    return cannot_be_checked(
+    ratios = {f"share = {share:.3g}": per_seed(rows) for share, rows in _pairs(evidence, "prune").groupby("strength")}
+    found = cannot_be_checked(
         "the lecture gives no bound for pruning to compare with; we measure an error over that "
-        f"without defence of {ratios}"
+        f"without defence of {', '.join(f'{ratio} at {share}' for share, ratio in ratios.items())}"
     )
+    numbers = (ratio.number(f"error over that without defence at {share}") for share, ratio in ratios.items())
+    return replace(found, numbers=tuple(numbers))

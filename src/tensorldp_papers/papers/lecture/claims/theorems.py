@@ -28,7 +28,11 @@ def laplace_mechanism() -> Finding:
     worst = max(
         abs(make("laplace", epsilon=e, domain=Box(0, 100, (3,))).curve().pure_epsilon / e - 1) for e in (0.1, 1.0, 10.0)
     )
-    return Finding(worst < 1e-9, f"relative deviation {worst:.1e} at epsilon 0.1, 1 and 10")
+    return Finding.of(
+        worst < 1e-9,
+        "relative deviation {relative deviation:.1e} at epsilon 0.1, 1 and 10",
+        {"relative deviation": worst},
+    )
 
 
 def _sum_changes(free: int, budget: float, top: float = 100.0) -> float:
@@ -46,12 +50,18 @@ def printed_sensitivity() -> Finding:
     counted = max(abs(x.sum() - other.sum()) for x in sets for other in sets if (x != other).sum() <= 1)
     true = make("laplace", epsilon=one_entry / printed, domain=Box(0, top, (1,))).curve().pure_epsilon
     far, near = (stats.laplace.sf(top - 0.5, loc=total, scale=printed) for total in (top, 0.0))
-    return Finding(
+    return Finding.of(
         abs(counted - one_entry) < ROUNDING,
-        f"for the sum of entries in [0, 100] the printed Delta_f is "
-        f"{printed:.6g} and one entry changes it by {one_entry:.6g}: noise for the former at epsilon 1 is "
-        f"{true:.0f}-DP, and the sum of (0) exceeds 99.5 with probability {near:.1e}, that of (100) with "
-        f"{far:.3f}",
+        "for the sum of entries in [0, 100] the printed Delta_f is {printed Delta_f:.6g} and one entry changes it by "
+        "{change by one entry:.6g}: noise for the former at epsilon 1 is {true epsilon:.0f}-DP, and the sum of (0) "
+        "exceeds 99.5 with probability {probability from 0:.1e}, that of (100) with {probability from 100:.3f}",
+        {
+            "printed Delta_f": printed,
+            "change by one entry": one_entry,
+            "true epsilon": true,
+            "probability from 0": near,
+            "probability from 100": far,
+        },
         condition="with the norm read as the number of entries that differ, as the words below the formula have it",
     )
 
@@ -66,11 +76,14 @@ def variance() -> Finding:
     ]
     error = 4.9 * math.sqrt(5 / DRAWS)  # 4.9 standard errors of a Laplace sample's variance: 1e-6
     pure = [make("laplace", epsilon=1 / b, domain=Box(0, 1, (1,))).curve().pure_epsilon for b in scales]
-    return Finding(
+    names = [f"pure epsilon of a unit change at b = {b:g}" for b in scales]
+    return Finding.of(
         max(abs(ratio - 1) for ratio in ratios) < error and pure == sorted(pure, reverse=True),
-        f"variance of {DRAWS:,} draws over 2 b^2: {ratios[0]:.4f}, within {error:.4f} of 1 but once in a "
-        f"million; pure epsilon of a unit change {', '.join(f'{e:g}' for e in pure)} for b = "
-        f"{', '.join(f'{b:g}' for b in scales)}",
+        f"variance of {DRAWS:,} draws over 2 b^2: {{variance over 2 b^2:.4f}}, within "
+        "{variance over 2 b^2 off 1 once in a million:.4f} of 1 but once in a million; pure epsilon of a unit change "
+        f"{', '.join(f'{{{name}:g}}' for name in names)} for b = {', '.join(f'{b:g}' for b in scales)}",
+        {"variance over 2 b^2": ratios[0], "variance over 2 b^2 off 1 once in a million": error}
+        | dict(zip(names, pure, strict=True)),
     )
 
 
@@ -98,13 +111,14 @@ def gradients() -> Finding:
     of_a, of_w = r @ z.clamp_min(0), torch.einsum("i,ij,id->jd", r, (z > 0).double(), x)  # Eq. 4.4 and 4.6
     corrected = a.detach().unsqueeze(1) * of_w
     exact = max(float((2 * of_a - a.grad).abs().max()), float((2 * corrected - w.grad).abs().max()))
-    slips = max(_off(of_a, a.grad), _off(of_w, w.grad)) >= ROUNDING
-    return Finding(
+    off = {"Eq. 4.4 off autograd's gradient": _off(of_a, a.grad), "Eq. 4.6 off autograd's gradient": _off(of_w, w.grad)}
+    return Finding.of(
         exact < ROUNDING,
-        f"Eq. 4.4 is {_off(of_a, a.grad):.1e} and "
-        f"Eq. 4.6 {_off(of_w, w.grad):.2f} of its norm from a multiple of autograd's gradient, because it "
-        f"lacks a_j; with a_j and the factor 2 both are {exact:.1e} away",
-        condition="with the factor a_j of Eq. 4.3, which Eq. 4.6 lacks" if slips else "",
+        "Eq. 4.4 is {Eq. 4.4 off autograd's gradient:.1e} and Eq. 4.6 {Eq. 4.6 off autograd's gradient:.2f} of its "
+        "norm from a multiple of autograd's gradient, because it lacks a_j; with a_j and the factor 2 both are "
+        "{both off autograd's gradient with a_j and 2:.1e} away",
+        off | {"both off autograd's gradient with a_j and 2": exact},
+        condition="with the factor a_j of Eq. 4.3, which Eq. 4.6 lacks" if max(off.values()) >= ROUNDING else "",
     )
 
 
@@ -116,11 +130,13 @@ def residual() -> Finding:
     z = (w @ x.T).clamp_min(0)
     printed = float((z[:, 0] - z[:, 1]).mean())
     outputs = output_weights(200, "mean", stream) @ z
-    same, other = ((outputs[0] - 1.0) - (outputs[1] - label) for label in (1.0, -1.0))
-    return Finding(
-        abs(float(same) - printed) < 1e-12,
-        f"{abs(float(same) - printed):.1e} apart while the label stays; "
-        f"for a record with the other label r - r' is {float(other):.2f} and not {printed:.2f}",
+    same, other = (float((outputs[0] - 1.0) - (outputs[1] - label)) for label in (1.0, -1.0))
+    apart = abs(same - printed)
+    return Finding.of(
+        apart < 1e-12,
+        "{r - r' off the print with one label:.1e} apart while the label stays; for a record with the other label "
+        "r - r' is {r - r' with the other label:.2f} and not {printed r - r':.2f}",
+        {"r - r' off the print with one label": apart, "r - r' with the other label": other, "printed r - r'": printed},
         condition="while the label stays",
     )
 
@@ -160,11 +176,14 @@ def output_gradient() -> Finding:
             ratios.append(change / residuals[0])
             larger = max(larger, change / max(residuals))
         worst[words] = max(ratios)
-    return Finding(
+    return Finding.of(
         min(larger, *worst.values()) <= 1 + ROUNDING,
         "left over right side up to "
-        + " and ".join(f"{ratio:.2f} {words}" for words, ratio in worst.items())
-        + f" with the residual of the first record, and up to {larger:.2f} with the larger of the two",
+        + " and ".join(f"{{largest left over right side {words}:.2f}} {words}" for words in worst)
+        + " with the residual of the first record, and up to "
+        "{largest left over right side with the larger residual:.2f} with the larger of the two",
+        {f"largest left over right side {words}": ratio for words, ratio in worst.items()}
+        | {"largest left over right side with the larger residual": larger},
         condition="with the larger of the two records' residuals" if max(worst.values()) > 1 + ROUNDING else "",
     )
 
@@ -184,12 +203,14 @@ def neuron_gradient() -> Finding:
 
     ratios = [largest(100, d, "mean")[0] for d in DIMENSIONS]
     growth = {scaling: largest(1600, 40, scaling)[1] / largest(100, 40, scaling)[1] for scaling in SCALINGS}
-    return Finding(
+    return Finding.of(
         max(ratios) <= 1 and growth["mean"] <= 1,
-        f"change over 2 C sqrt d, at most 1 by construction of C: {min(ratios):.2f} to "
-        f"{max(ratios):.2f} for d = 20 to 160; from 100 to 1,600 neurons C grows by the factor "
-        + ", ".join(f"{factor:.2g} ({scaling})" for scaling, factor in growth.items())
+        "change over 2 C sqrt d, at most 1 by construction of C: {least change over 2 C sqrt d:.2f} to "
+        "{largest change over 2 C sqrt d:.2f} for d = 20 to 160; from 100 to 1,600 neurons C grows by the factor "
+        + ", ".join(f"{{growth of C with output weights {scaling}:.2g}} ({scaling})" for scaling in growth)
         + f" for output weights {WEIGHTS}",
+        {"least change over 2 C sqrt d": min(ratios), "largest change over 2 C sqrt d": max(ratios)}
+        | {f"growth of C with output weights {scaling}": factor for scaling, factor in growth.items()},
     )
 
 
@@ -197,11 +218,15 @@ def neuron_gradient() -> Finding:
 def sensitivity() -> Finding:
     powers = {scaling: _slopes(scaling) for scaling in SCALINGS}
     kept = [scaling for scaling, (m, d) in powers.items() if m < 1 + TOLERANCE and d < 0.5 + TOLERANCE]
-    return Finding(
+    return Finding.of(
         "mean" in kept,
         "the largest change grows like "
-        + ", ".join(f"m^{m:.2f} d^{d:.2f} ({scaling})" for scaling, (m, d) in powers.items())
+        + ", ".join(
+            f"m^{{power of m, {name} weights:.2f}} d^{{power of d, {name} weights:.2f}} ({name})" for name in powers
+        )
         + f" for output weights {WEIGHTS}; the bound holds for {', '.join(kept)} and is far from tight there",
+        {f"power of m, {name} weights": m for name, (m, _) in powers.items()}
+        | {f"power of d, {name} weights": d for name, (_, d) in powers.items()},
     )
 
 
@@ -224,12 +249,18 @@ def noise_size() -> Finding:
         }
 
     base, wide, deep, loose = sizes(100, 10, 1.0), sizes(200, 10, 1.0), sizes(100, 20, 1.0), sizes(100, 10, 2.0)
-    powers = {name: tuple(math.log2(other[name] / base[name]) for other in (wide, deep, loose)) for name in base}
-    gap = min(max(abs(p - q) for p, q in zip(fitted, (0.5, 1.0, -2.0), strict=True)) for fitted in powers.values())
-    return Finding(
+    doubled = {"m": wide, "d": deep, "epsilon": loose}
+    powers = {f"{name}, power of {of}": math.log2(doubled[of][name] / base[name]) for name in base for of in doubled}
+    printed = {"m": 0.5, "d": 1.0, "epsilon": -2.0}
+    gap = min(max(abs(powers[f"{name}, power of {of}"] - power) for of, power in printed.items()) for name in base)
+    return Finding.of(
         gap < 0.01,
-        ", ".join(f"{name} m^{p[0]:.1f} d^{p[1]:.1f} epsilon^{p[2]:.0f}" for name, p in powers.items())
+        ", ".join(
+            f"{name} m^{{{name}, power of m:.1f}} d^{{{name}, power of d:.1f}} epsilon^{{{name}, power of epsilon:.0f}}"
+            for name in base
+        )
         + "; printed m^0.5 d^1.0 epsilon^-2",
+        powers,
     )
 
 
@@ -256,11 +287,12 @@ def linear_network() -> Finding:
             labels = (z if linear else z.clamp_min(0)) @ a - residuals
             pair.append(_two_layer_gradient(w, a, records, labels, linear=linear))
         apart[linear] = float((pair[0] - pair[1]).norm() / pair[0].norm())
-    return Finding(
+    return Finding.of(
         apart[True] < ROUNDING,
-        f"batches of three records {float((x - turn @ x).norm()):.2f} apart have "
-        f"gradients {apart[True]:.1e} of their norm apart in a linear network and {apart[False]:.2f} with "
-        "ReLU",
+        "batches of three records {distance of the batches:.2f} apart have gradients {gradients apart, linear:.1e} of "
+        "their norm apart in a linear network and {gradients apart, ReLU:.2f} with ReLU",
+        {"distance of the batches": float((x - turn @ x).norm())}
+        | {"gradients apart, linear": apart[True], "gradients apart, ReLU": apart[False]},
     )
 
 

@@ -29,7 +29,7 @@ import torch
 
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp.randomness import generator
-from tensorldp_papers.claims.base import Finding, NotRun, cannot_be_checked, claim
+from tensorldp_papers.claims.base import Finding, NotRun, cannot_be_checked, claim, named
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.fairness import about, at_chance, planned, printed_of, settle, shortfall, weakly
 from tensorldp_papers.claims.laws import pdpm
@@ -243,18 +243,24 @@ def _first_spread() -> float:
     return float(get_vector(build("pldp_cnn", Task((28, 28), 10), torch.Generator().manual_seed(0))).std())
 
 
-def _noise(evidence: Evidence, dataset: str, arms: tuple[Arm, ...]) -> str:
+def _noise(evidence: Evidence, dataset: str, arms: tuple[Arm, ...]) -> Finding:
     cells = evidence.cells(FEDERATED, dataset=dataset, mechanism="pdpm", participation=None)
     settings = next((cell.training for cell in cells if isinstance(cell.training, PldpTraining)), PldpTraining())
     clients, share = settings.clients, settings.participation
-    each = ", ".join(
-        f"{average_noise(eps, tau, clients, share):.2g} "
-        f"({eps} {f'on a width of {tau:g}' if isinstance(tau, float) else tau})"
+    deviations = {
+        f"{eps} {f'on a width of {tau:g}' if isinstance(tau, float) else tau}": average_noise(eps, tau, clients, share)
         for eps, tau in arms
-    )
-    return (
-        f"; computed reason: in one weight of the average of {participant_count(clients, share)} uploads the noise "
-        f"of pdpm has a standard deviation of {each}, the CNN's first weights one of {_first_spread():.2g}"
+    }
+    return Finding.of(
+        None,
+        f"; computed reason: in one weight of the average of {participant_count(clients, share)} uploads the noise of "
+        f"pdpm has a standard deviation of {', '.join(f'{{noise with {arm}:.2g}} ({arm})' for arm in deviations)}, the "
+        "CNN's first weights one of {first weights of the CNN:.2g}",
+        named(
+            {f"noise with {arm}": size for arm, size in deviations.items()}
+            | {"first weights of the CNN": _first_spread()},
+            "standard deviation",
+        ),
     )
 
 
@@ -268,8 +274,9 @@ def with_noise(*arms: Arm) -> Callable[[Callable[..., Finding]], Callable[..., F
             try:
                 finding = check(evidence, **options)
             except NotRun as missing:
-                raise NotRun(missing.lacking, missing.beside + noise) from None
-            return replace(finding, observed=finding.observed + noise)
+                raise NotRun(missing.lacking, missing.beside + noise.observed) from None
+            observed, numbers = finding.observed + noise.observed, (*finding.numbers, *noise.numbers)
+            return replace(finding, observed=observed, numbers=numbers)
 
         return explained
 
@@ -319,6 +326,7 @@ def linear_communication(evidence: Evidence) -> Finding:
         uploads = made.privatize(torch.zeros(clients, WEIGHTS), stream)
         sizes.append(uploads.numel() * uploads.element_size() / clients)
     linear, text = len(set(sizes)) == 1, ""
+    megabytes: dict[str, float] = {}
     for dataset in sorted({cell.dataset for cell in evidence.cells(FEDERATED, mechanism="pdpm")}):
         where = centres(evidence, dataset, eps="e3", tau="t1", budget=None)
         sent = {
@@ -327,17 +335,22 @@ def linear_communication(evidence: Evidence) -> Finding:
             for share, rows in Runs(evidence, dataset, centre).shares("uploaded_megabytes").items()
         }
         if len(sent) > 1:
-            each = [megabytes / share for share, megabytes in sent.items()]
+            each = [total / share for share, total in sent.items()]
             linear &= max(each) < 1.001 * min(each)
-            megabytes, shares = (
-                ", ".join(map(f"{{:{form}}}".format, some)) for form, some in ((".1f", sent.values()), ("g", sent))
-            )
-            text += f"; our runs on {dataset} sent {megabytes} MB at shares of {shares}"
-    return Finding(
+            names = {f"sent on {dataset} at a share of {share:g}": total for share, total in sent.items()}
+            megabytes |= names
+            totals, shares = (f"{{{name}:.1f}}" for name in names), (f"{share:g}" for share in sent)
+            text += f"; our runs on {dataset} sent {', '.join(totals)} MB at shares of {', '.join(shares)}"
+    packed = math.ceil(WEIGHTS * math.log2(3) / 8)
+    return Finding.of(
         linear,
-        f"by construction, as each participant sends one number a weight: {sizes[0]:,.0f} bytes a participant and "
-        f"round for 10, 40 and 100 participants{text}; the three possible values of a weight would fit into "
-        f"{math.ceil(WEIGHTS * math.log2(3) / 8):,} bytes",
+        "by construction, as each participant sends one number a weight: {a participant and round:,.0f} bytes a "
+        f"participant and round for 10, 40 and 100 participants{text}; the three possible values of a weight would fit "
+        "into {a participant and round in three values:,.0f} bytes",
+        (
+            *named({"a participant and round": sizes[0], "a participant and round in three values": packed}, "bytes"),
+            *named(megabytes, "MB"),
+        ),
         condition="by construction: every participant sends one number a weight",
     )
 

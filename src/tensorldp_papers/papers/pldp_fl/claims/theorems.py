@@ -30,10 +30,11 @@ def two_fair_coins() -> Finding:
         for truth in (1, 0)
     ]
     gap = abs(two_coins(0.5, 0.5).pure_epsilon - math.log(3))
-    return Finding(
+    return Finding.of(
         yes == [0.75, 0.25] and gap < ROUNDING,
-        f"all tosses of two fair coins give P(yes) {yes[0]} and "
-        f"{yes[1]}; the pure epsilon is {gap:.1e} from ln 3 = {math.log(3):.6f}",
+        "all tosses of two fair coins give P(yes) {P(yes) of a yes} and {P(yes) of a no}; the pure epsilon is "
+        f"{{pure epsilon off ln 3:.1e}} from ln 3 = {math.log(3):.6f}",
+        {"P(yes) of a yes": yes[0], "P(yes) of a no": yes[1], "pure epsilon off ln 3": gap},
     )
 
 
@@ -49,7 +50,11 @@ def generalised_response() -> Finding:
             abs(math.log((k - 1) * p / (1 - p)) - epsilon),
             abs(made.curve().pure_epsilon - epsilon),
         )
-    return Finding(worst < ROUNDING, f"largest deviation {worst:.1e} for k = 2, 3, 10 and 256 and epsilon 0.1, 1 and 5")
+    return Finding.of(
+        worst < ROUNDING,
+        "largest deviation {largest deviation of p or epsilon:.1e} for k = 2, 3, 10 and 256 and epsilon 0.1, 1 and 5",
+        {"largest deviation of p or epsilon": worst},
+    )
 
 
 @claim("P03", expected="no map raises epsilon; 0.3 + 0.7 + 1.1 = 2.1 for three releases")
@@ -66,10 +71,11 @@ def propositions() -> Finding:
         curve_of(p @ channel, q @ channel).pure_epsilon
         for channel in (rng.dirichlet(np.ones(5), size=p.size) for _ in range(500))
     )
-    return Finding(
+    return Finding.of(
         after <= total + ROUNDING and abs(total - sum(budgets)) < ROUNDING,
-        f"three randomised responses of 0.3, 0.7 and 1.1 together have {total:.6f}; after any of 500 random "
-        f"maps of their eight outcomes to five at most {after:.4f}",
+        "three randomised responses of 0.3, 0.7 and 1.1 together have {epsilon of three responses:.6f}; after any of "
+        "500 random maps of their eight outcomes to five at most {largest epsilon after a map:.4f}",
+        {"epsilon of three responses": total, "largest epsilon after a map": after},
     )
 
 
@@ -82,11 +88,12 @@ def pdpm_is_private() -> Finding:
         lowest = min(lowest, float(first.min()), float((1 - first).min()))
         for outcome in (first, (1 - first) / 2):
             excess = max(excess, float(np.log(outcome.max() / outcome.min())) / epsilon)
-    return Finding(
+    return Finding.of(
         excess <= 1 + ROUNDING and lowest > 0,
-        "over 201 x 201 pairs of weights, three outcomes and epsilon "
-        f"{EPSILONS[0]:g} to {EPSILONS[-1]:g} the largest log ratio is {excess:.9f} epsilon, reached at the "
-        "ends of tau: true, and tight, of one scalar weight in one round",
+        f"over 201 x 201 pairs of weights, three outcomes and epsilon {EPSILONS[0]:g} to {EPSILONS[-1]:g} the largest "
+        "log ratio is {largest log ratio over epsilon:.9f} epsilon, reached at the ends of tau: true, and tight, of "
+        "one scalar weight in one round",
+        {"largest log ratio over epsilon": excess},
     )
 
 
@@ -102,10 +109,11 @@ def pdpm_is_unbiased() -> Finding:
     made = pdpm(1.0, 2.0, 1000)
     draws = made.privatize(torch.full((400, 1000), 0.3, dtype=torch.float64), generator("PDPM mean"))
     sampled = mean_interval(draws.flatten().tolist(), CONFIDENCE)
-    return Finding(
+    return Finding.of(
         worst < ROUNDING and sampled.low <= 0.3 <= sampled.high,
-        f"the closed form is within {worst:.1e} of every weight; the mean of releases of 0.3 is {sampled}; "
-        "a weight outside tau must be clipped and is then biased",
+        "the closed form is within {largest bias over the outcome:.1e} of every weight; the mean of releases of 0.3 is "
+        f"{sampled}; a weight outside tau must be clipped and is then biased",
+        (*named({"largest bias over the outcome": worst}), sampled.number("mean of releases of 0.3")),
     )
 
 
@@ -122,13 +130,16 @@ def variance_bound() -> Finding:
     squared = min(
         length * _bound(e, length) / pdpm(e, length).squared_error() for e in EPSILONS for length in (0.2, 4.0)
     )
+    least = min(slack[length] for length in LENGTHS)
     at = max(EPSILONS, key=lambda e: pdpm(e, 4.0).squared_error() / _bound(e, 4.0))
-    return Finding(
-        min(slack[length] for length in LENGTHS) >= 1,
-        f"beyond the paper's ranges, at L = 4 and epsilon = {at:g}, it has the variance "
-        f"{pdpm(at, 4.0).squared_error():.3f}, bound {_bound(at, 4.0):.3f}; a variance needs L^2, which "
-        f"may be meant and with which the bound holds ({squared:.2f} times the variance or more); as printed it holds "
-        f"for the paper's L <= 2 (at least {min(slack[length] for length in LENGTHS):.2f} times)",
+    return Finding.of(
+        least >= 1,
+        f"beyond the paper's ranges, at L = 4 and epsilon = {at:g}, it has the variance {{variance at L = 4:.3f}}, "
+        "bound {bound at L = 4:.3f}; a variance needs L^2, which may be meant and with which the bound holds "
+        "({bound with L^2 over variance:.2f} times the variance or more); as printed it holds for the paper's L <= 2 "
+        "(at least {printed bound over variance up to L = 2:.2f} times)",
+        {"variance at L = 4": pdpm(at, 4.0).squared_error(), "bound at L = 4": _bound(at, 4.0)}
+        | {"bound with L^2 over variance": squared, "printed bound over variance up to L = 2": least},
         condition="" if min(slack.values()) >= 1 else "for ranges of at most [-1, 1], as the paper has them",
     )
 
@@ -136,11 +147,14 @@ def variance_bound() -> Finding:
 @claim("P07", expected="pure epsilon of the uploaded model = epsilon_i")
 def model_protection() -> Finding:
     curve = pdpm(1.0, 2.0, WEIGHTS).curve()
-    return Finding(
+    return Finding.of(
         curve.pure_epsilon <= 1 + ROUNDING,
-        f"epsilon_i = 1 covers one weight: the {WEIGHTS:,} weights of one upload have "
-        f"{curve.pure_epsilon:,.0f} (at most {curve.epsilon(1e-5):,.0f} at delta 1e-5), 50 uploads "
-        f"{50 * curve.pure_epsilon:,.0f} (at most {curve.compose(50).epsilon(1e-5):,.0f})",
+        f"epsilon_i = 1 covers one weight: the {WEIGHTS:,} weights of one upload have {{epsilon of an upload:,.0f}} "
+        "(at most {epsilon of an upload at delta 1e-5:,.0f} at delta 1e-5), 50 uploads {epsilon of 50 uploads:,.0f} "
+        "(at most {epsilon of 50 uploads at delta 1e-5:,.0f})",
+        {"epsilon of an upload": curve.pure_epsilon, "epsilon of an upload at delta 1e-5": curve.epsilon(1e-5)}
+        | {"epsilon of 50 uploads": 50 * curve.pure_epsilon}
+        | {"epsilon of 50 uploads at delta 1e-5": curve.compose(50).epsilon(1e-5)},
     )
 
 
@@ -154,13 +168,13 @@ def less_variance_than_laplace() -> Finding:
         most[epsilon] = made.squared_error() / laplace
         least[epsilon] = min(made.variance(float(v)) for v in np.linspace(-1, 1, 201)) / laplace
     small, told = [epsilon for epsilon in EPSILONS if epsilon <= 1], (0.1, 0.5, 1.0, 5.0)
-    return Finding(
+    return Finding.of(
         all(most[epsilon] < 1 for epsilon in small),
         "at the range [-1, 1], which 6.2.4 fixes, PDPM has at its worst weight "
-        + ", ".join(f"{most[e]:.2f} (epsilon {e:g})" for e in told)
+        + ", ".join(f"{{worst weight at epsilon {e:g}:.2f}} (epsilon {e:g})" for e in told)
         + " times the variance of Laplace noise of the same epsilon, at its best weight at least "
-        f"{min(least[e] for e in small):.2f} times up to epsilon 1",
-        numbers=named(
+        "{best weight up to epsilon 1:.2f} times up to epsilon 1",
+        named(
             {f"worst weight at epsilon {e:g}": most[e] for e in told}
             | {"best weight up to epsilon 1": min(least[e] for e in small)},
             "variance of Laplace noise",
@@ -182,10 +196,14 @@ def network() -> Finding:
 
     sizes = {channels: flattened(channels) for channels in (20, 32)}
     total = 25 * 10 + 10 + 25 * 10 * 20 + 20 + (320 + 1) * 50 + (50 + 1) * 10
-    return Finding(
+    return Finding.of(
         sizes[32] == 320,
-        f"a second convolution of 10*5*5*32 leaves {sizes[32]} values of a 28 x 28 image; "
-        f"320 needs 20 channels ({sizes[20]}), which makes {total:,} weights",
+        "a second convolution of 10*5*5*32 leaves {after 32 channels:.0f} values of a 28 x 28 image; 320 needs 20 "
+        "channels ({after 20 channels:.0f}), which makes {with 20 channels:,.0f} weights",
+        (
+            *named({f"after {channels} channels": size for channels, size in sizes.items()}, "values"),
+            *named({"with 20 channels": total}, "weights"),
+        ),
     )
 
 
@@ -222,11 +240,14 @@ def server_cannot_infer() -> Finding:
     far = {epsilon: success(epsilon, 2.0, 2.0, 1) for epsilon in (0.1, 1.0)}
     near = {rounds: success(1.0, 2.0, 0.04, rounds) for rounds in (1, 50)}
     allowed = 1 / (1 + math.exp(-1.0))
-    return Finding(
+    return Finding.of(
         near[1] <= allowed + ROUNDING,
         "models with all weights 0.04 apart, a standard deviation of the CNN's first ones, are told apart with "
-        f"probability {near[1]:.3f} from one upload and {near[50]:.6f} from 50 at epsilon_i = 1, where {allowed:.3f} "
-        f"would be 1-LDP of a model; two models at the ends of tau with {far[0.1]:.6f} from one at epsilon_i = 0.1",
+        "probability {models told apart by one upload:.3f} from one upload and {models told apart by 50 uploads:.6f} "
+        "from 50 at epsilon_i = 1, where {models told apart with 1-LDP:.3f} would be 1-LDP of a model; two models at "
+        "the ends of tau with {models told apart at the ends of tau:.6f} from one at epsilon_i = 0.1",
+        {"models told apart by one upload": near[1], "models told apart by 50 uploads": near[50]}
+        | {"models told apart with 1-LDP": allowed, "models told apart at the ends of tau": far[0.1]},
     )
 
 
@@ -241,8 +262,12 @@ def no_correction() -> Finding:
         total += made.privatize(torch.full((rounds, 1), truth[-1], dtype=torch.float64), stream).squeeze(1)
     average = mean_interval((total / 70).tolist(), CONFIDENCE)
     expected = float(np.mean(truth))
-    return Finding(
+    return Finding.of(
         average.low <= expected <= average.high,
         f"70 clients in modes eps_2 and tau_2, {rounds:,} repetitions: average {average}, of the weights "
-        f"{expected:.4g}; one average still has a standard deviation of {float((total / 70).std()):.3f}",
+        "{average of the weights:.4g}; one average still has a standard deviation of {deviation of an average:.3f}",
+        (
+            average.number("mean of the server's averages"),
+            *named({"average of the weights": expected, "deviation of an average": float((total / 70).std())}),
+        ),
     )

@@ -42,31 +42,36 @@ def table5_entry(evidence: Evidence, mechanism: str) -> Finding:
     ratios = table[table["mechanism"] == mechanism]["printed_over_corrected"]
     if ratios.empty:
         raise NotRun(f"needs {mechanism} in results/tables/tldp_table5.csv")
-    return Finding(
+    at_sides = _at_each_side(mechanism) if mechanism in WITH_DELTA else {}
+    texts = ", ".join(f"{{printed over exact error at delta 1e-5 and {side}:.3f}} at {side}" for side in at_sides)
+    return Finding.of(
         float((ratios - 1).abs().max()) < AS_PRINTED,
-        f"printed over exact: {ratios.min():.4g} to {ratios.max():.4g} over epsilon 0.1 to 100, images and features"
-        f"{_at_each_side(mechanism) if mechanism in WITH_DELTA else ''}",
+        "printed over exact: {least printed over exact error:.4g} to {largest printed over exact error:.4g} over "
+        f"epsilon 0.1 to 100, images and features{texts and '; at delta 1e-5, which the entry leaves out, '}{texts}",
+        {"least printed over exact error": ratios.min(), "largest printed over exact error": ratios.max()}
+        | {f"printed over exact error at delta 1e-5 and {side}": ratio for side, ratio in at_sides.items()},
     )
 
 
 @cache
-def _at_each_side(mechanism: str) -> str:
-    """Printed over exact error of square records at epsilon 1 and delta 1e-5, by their side."""
-    texts = []
-    for side in SIDES:
-        ratio = PRINTED[mechanism](2, side**2, side, 1.0, 0.0) / _error(mechanism, side, side)
-        texts.append(f"{ratio:.3f} at {side} x {side}")
-    return f"; at delta 1e-5, which the entry leaves out, {', '.join(texts)}"
+def _at_each_side(mechanism: str) -> dict[str, float]:
+    """Printed over exact error of square records at epsilon 1 and delta 1e-5, by their shape."""
+    return {
+        f"{side} x {side}": PRINTED[mechanism](2, side**2, side, 1.0, 0.0) / _error(mechanism, side, side)
+        for side in SIDES
+    }
 
 
 @claim("T25", expected="equality, or the upper bound of Eq. 21 and nearly equality for tensors", condition_is="reading")
 def jensen() -> Finding:
     gaps = {size: 1 - laplace_norm(1.0, size) / math.sqrt(2 * size) for size in (1, 10, 784)}
-    text = ", ".join(f"{gap:.2%} at I = {size}" for size, gap in gaps.items())
-    return Finding(
+    text = ", ".join(f"{{mean of the norm below its root mean square at I = {i}:.2%}} at I = {i}" for i in gaps)
+    return Finding.of(
         min(gaps.values()) >= 0 and gaps[784] < 0.01,
         f'the mean of the norm is below its root mean square by {text}; "nearly" is 1 %, a limit of ours: it holds at '
-        f"I = 784 with any above {gaps[784]:.2%}; the noise does not depend on Z, so the supremum has no meaning",
+        "I = 784 with any above {mean of the norm below its root mean square at I = 784:.2%}; the noise does not "
+        "depend on Z, so the supremum has no meaning",
+        {f"mean of the norm below its root mean square at I = {i}": gap for i, gap in gaps.items()},
         condition="as the upper bound of Eq. 21, which large tensors nearly reach",
     )
 
@@ -124,12 +129,16 @@ def lower_error_at_every_shape() -> Finding:
     relabelled = max(true.values()) >= 1 - LOWER
     tiny = _error("tldp-l", 1, 2) / _error("gaussian", 1, 2)
     shapes = f", from {SIDES[0]} x {SIDES[0]} elements on" if tiny >= 1 else ""
-    return Finding(
+    return Finding.of(
         max(nominal) < 1 - LOWER,
-        f"images of {SIDES[0]} to {SIDES[-1]} pixels a side: TLDP's error is at most {max(nominal):.3g} of "
-        "a baseline's at nominal epsilon 1; at the true one (pure for Laplace, else at delta 1e-5) at most "
-        + ", ".join(f"{ratio:.4f} of {name}'s" for name, ratio in true.items())
-        + f"; of two elements TLDP-L's is {tiny:.3g} of gaussian's at nominal epsilon 1",
+        f"images of {SIDES[0]} to {SIDES[-1]} pixels a side: TLDP's error is at most "
+        "{largest error over a baseline's at a nominal epsilon:.3g} of a baseline's at nominal epsilon 1; at the true "
+        "one (pure for Laplace, else at delta 1e-5) at most "
+        + ", ".join(f"{{largest error over {name}'s at a true epsilon:.4f}} of {name}'s" for name in true)
+        + "; of two elements TLDP-L's is {error over gaussian's, two elements:.3g} of gaussian's at nominal epsilon 1",
+        {"largest error over a baseline's at a nominal epsilon": max(nominal)}
+        | {f"largest error over {name}'s at a true epsilon": ratio for name, ratio in true.items()}
+        | {"error over gaussian's, two elements": tiny},
         condition=f"at an equal nominal epsilon{shapes}; at an equal true one the errors are the same"
         if relabelled
         else "",
@@ -143,11 +152,12 @@ def lower_error_at_every_shape() -> Finding:
 def theorem2() -> Finding:
     """A budget is that of the record, as in Definition 2: a nominal epsilon of one element is none."""
     ratios = {name: _at_true_epsilon()[name] for name in ("laplace", "gaussian")}
-    texts = (f"{ratio:.6f} of {name}'s" for name, ratio in ratios.items())
-    return Finding(
+    texts = (f"{{largest error over {name}'s at a true epsilon:.6f}} of {name}'s" for name in ratios)
+    return Finding.of(
         max(ratios.values()) < 1 - LOWER,
         f"images of {SIDES[0]} to {SIDES[-1]} pixels a side: at one true epsilon (pure for Laplace, else at delta "
         f"1e-5) the error is at most {' and '.join(texts)}: the same noise under two names of epsilon",
+        {f"largest error over {name}'s at a true epsilon": ratio for name, ratio in ratios.items()},
     )
 
 
@@ -158,16 +168,18 @@ def theorem2() -> Finding:
     condition_is="reading",
 )
 def error_falls_with_size() -> Finding:
-    powers = [_exponent("tldp-l"), _exponent("tldp-g")]
-    shares = [power - _exponent("laplace") for power in powers]
-    beside = powers[1] - _exponent("gaussian")
-    return Finding(
-        max(powers) < -1 + NEAREST or max(shares) < -1 + NEAREST,
-        f"exponents of the errors of TLDP-L and TLDP-G {powers[0]:.2f} and {powers[1]:.2f}, of their shares of the "
-        f"Laplace baseline's at an equal nominal epsilon {shares[0]:.2f} and {shares[1]:.2f}; of TLDP-G's share of the "
-        f"Gaussian baseline's {beside:.2f}",
+    powers = {f"error of {name}": _exponent(name) for name in ("tldp-l", "tldp-g")}
+    shares = {f"{error} over laplace's": power - _exponent("laplace") for error, power in powers.items()}
+    beside = {"error of tldp-g over gaussian's": powers["error of tldp-g"] - _exponent("gaussian")}
+    return Finding.of(
+        max(powers.values()) < -1 + NEAREST or max(shares.values()) < -1 + NEAREST,
+        "exponents of the errors of TLDP-L and TLDP-G {error of tldp-l:.2f} and {error of tldp-g:.2f}, of their shares "
+        "of the Laplace baseline's at an equal nominal epsilon {error of tldp-l over laplace's:.2f} and "
+        "{error of tldp-g over laplace's:.2f}; of TLDP-G's share of the Gaussian baseline's "
+        "{error of tldp-g over gaussian's:.2f}",
+        named(powers | shares | beside, "power of I"),
         condition="as a share of the Laplace baseline's error at an equal nominal epsilon, as in Theorem 2; of the "
-        f"Gaussian's TLDP-G has I^{beside:.2f}",
+        "Gaussian's TLDP-G has I^{error of tldp-g over gaussian's:.2f}",
     )
 
 
@@ -179,25 +191,25 @@ def error_falls_with_size() -> Finding:
 def baselines_ratio() -> Finding:
     ours = _exponent("tldp-l")
     powers = {name: _exponent(name) - ours for name in ("laplace", "gaussian", "gaussian-analytic", "idn", "mvg")}
-    text = ", ".join(f"{name} {power:.2f}" for name, power in powers.items())
+    text = ", ".join(f"{name} {{{name}:.2f}}" for name in powers)
     above = [name for name, power in powers.items() if power >= 1 + NEAREST]
-    return Finding(
+    return Finding.of(
         not above,
         f"exponents in I of the ratio: {text}; O(I) as an upper bound"
         + (f" fails for {' and '.join(above)}, which the sentence names, and holds for the others" if above else ""),
+        named(powers, "power of I"),
         condition="as an upper bound",
         mixed=0 < len(above) < len(powers),
-        numbers=named(powers, "power of I"),
     )
 
 
 @claim("T28", expected="784 for MNIST, 1,024 for CIFAR-10 and SVHN")
 def element_counts() -> Finding:
     sizes = {name: math.prod(get(name).shape) for name in ("mnist", "cifar10", "svhn")}
-    return Finding(
+    return Finding.of(
         sizes == {"mnist": 784, "cifar10": 1024, "svhn": 1024},
-        ", ".join(f"{name} {size:,}" for name, size in sizes.items()) + ": colour has three channels",
-        numbers=named(sizes, "elements"),
+        ", ".join(f"{name} {{{name}:,.0f}}" for name in sizes) + ": colour has three channels",
+        named(sizes, "elements"),
     )
 
 
@@ -208,12 +220,16 @@ def delta_of_features() -> Finding:
     printed, range_, words = (TldpLaplace(epsilon=1.0, domain=box, delta_range=d) for d in (256, 2, RANGES["imdb"]))
     as_levels, of_imdb = (made.scale * 2 / (made.range - 1) for made in (printed, words))
     as_is = printed.range * math.sqrt(box.size) == 2 * box.as_ball().radius
-    return Finding(
+    return Finding.of(
         as_is or max(abs(scale / range_.scale - 1) for scale in (as_levels, of_imdb)) < AS_PRINTED,
-        f"Eq. 18 has the l2 sensitivity {2 * box.as_ball().radius:.1f} = 2 sqrt I, Delta = 256 would be "
-        f"{printed.range * math.sqrt(box.size):.0f}; its noise has the scale {printed.scale:.0f} on "
-        f"data in [-1, 1], {as_levels:.3f} if they are first cut into 256 levels ({of_imdb:.3f} for the "
-        f"{RANGES['imdb']:,} that Table 4 has for IMDB), against {range_.scale:.0f} for the range 2",
+        "Eq. 18 has the l2 sensitivity {l2 sensitivity by Eq. 18:.1f} = 2 sqrt I, Delta = 256 would be "
+        "{l2 sensitivity by Delta 256:.0f}; its noise has the scale {scale with Delta 256:.0f} on data in [-1, 1], "
+        "{scale with 256 levels:.3f} if they are first cut into 256 levels ({scale with the levels of IMDB:.3f} for "
+        f"the {RANGES['imdb']:,} that Table 4 has for IMDB), against {{scale with the range 2:.0f}} for the range 2",
+        {"l2 sensitivity by Eq. 18": 2 * box.as_ball().radius}
+        | {"l2 sensitivity by Delta 256": printed.range * math.sqrt(box.size), "scale with Delta 256": printed.scale}
+        | {"scale with 256 levels": as_levels, "scale with the levels of IMDB": of_imdb}
+        | {"scale with the range 2": range_.scale},
         condition=""
         if as_is
         else f"of values cut into as many levels, as section 3.1 recommends; {RANGES['imdb']:,} on IMDB",
@@ -223,9 +239,12 @@ def delta_of_features() -> Finding:
 @claim("T30", expected="2 sqrt I and 2 C sqrt I")
 def l2_sensitivity() -> Finding:
     ratios = [2 * Box(-c, c, (32, 40)).as_ball().radius / (2 * c * math.sqrt(1280)) for c in (1.0, 0.25)]
-    return Finding(
+    return Finding.of(
         max(abs(ratio - 1) for ratio in ratios) < 1e-12,
-        f"exact over printed {ratios[0]:.12g} (features), {ratios[1]:.12g} (parameters clipped at 0.25)",
+        "exact over printed {exact over printed sensitivity, features:.12g} (features), "
+        "{exact over printed sensitivity, parameters:.12g} (parameters clipped at 0.25)",
+        {"exact over printed sensitivity, features": ratios[0]}
+        | {"exact over printed sensitivity, parameters": ratios[1]},
     )
 
 
@@ -248,11 +267,16 @@ def split_sizes(evidence: Evidence) -> Finding:
             missing[name] = error
     if not read:
         raise next(iter(missing.values()))
-    return Finding(
+    return Finding.of(
         all((train, tests) == (expected[name][0], [expected[name][1]]) for name, (train, tests) in read.items()),
         "; ".join(
-            f"{name} {train:,} training and {', '.join(f'{count:,}' for count in tests)} test records"
-            for name, (train, tests) in read.items()
+            f"{name} {{{name}, training:,.0f}} training and {', '.join(f'{count:,}' for count in tests)} test records"
+            for name, (_, tests) in read.items()
+        ),
+        named(
+            {f"{name}, training": train for name, (train, _) in read.items()}
+            | {f"{name}, test": max(tests) for name, (_, tests) in read.items()},
+            "records",
         ),
         condition=f"{', '.join(missing)} not read" if missing else "",
     )
@@ -269,7 +293,12 @@ def weighted_f1() -> Finding:
         precision, recall = hits / float((guess == label).sum()), hits / float((truth == label).sum())
         total += float((truth == label).sum()) / 4000 * 2 * precision * recall / (precision + recall)
     gap = abs(total - scores(truth, guess)["weighted_f1"])
-    return Finding(gap < 1e-12, f"Equations 13 to 16 on 4,000 random labels of 7 classes: {total:.6f}, {gap:.1e} away")
+    return Finding.of(
+        gap < 1e-12,
+        "Equations 13 to 16 on 4,000 random labels of 7 classes: {F1 by Eq. 13 to 16:.6f}, {distance from our F1:.1e} "
+        "away",
+        {"F1 by Eq. 13 to 16": total, "distance from our F1": gap},
+    )
 
 
 @claim("T33", expected="all features between -1 and 1, which float32 rounds the largest to")
@@ -289,7 +318,9 @@ def features_in_range(evidence: Evidence) -> Finding:
         x = evidence.features(FEATURES, dataset, extractor)
         low, high = min(low, float(x.min())), max(high, float(x.max()))
         equal.append(float((np.abs(x) == 1).mean()))
-    return Finding(
+    return Finding.of(
         low >= -1 and high <= 1,
-        f"from {low:.6f} to {high:.6f}, {np.mean(equal):.2%} of them rounded to exactly -1 or 1 in float32",
+        "from {least feature:.6f} to {largest feature:.6f}, {share at -1 or 1:.2%} of them rounded to exactly -1 or 1 "
+        "in float32",
+        {"least feature": low, "largest feature": high, "share at -1 or 1": float(np.mean(equal))},
     )

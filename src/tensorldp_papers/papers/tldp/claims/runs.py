@@ -66,6 +66,7 @@ TABLE5 = "tldp_type2 with the Gaussian of Table 5, which adds more noise"
 NOMINAL = "at an equal nominal epsilon"
 SHAPE, IMAGES_OF_MNIST = (28, 28), 70_000
 SMALLEST_EPSILON, UNSEEN = 0.1, 0.001  # where the grid begins, and a total variation that no score shows
+LOG_KEPT = "log10 of the probability to keep any element"
 
 
 def _as_in_the_paper(rows: pd.DataFrame) -> pd.DataFrame:
@@ -263,11 +264,13 @@ def weights(evidence: Evidence) -> Finding:
     ours = []
     if evidence.cells(TYPE1, dataset="mnist", mechanism="tldp-l-w"):
         ours = [runs(evidence, TYPE1, "mnist", ["tldp-l-w"]).gap("tldp-l-w", "tldp-l")]
-    text = f"any element of MNIST's {IMAGES_OF_MNIST:,} images is kept with a probability of at most 10^{log:.0f}"
-    return Finding(
+    text = (
+        f"any element of MNIST's {IMAGES_OF_MNIST:,} images is kept with a probability of at most 10^{{{LOG_KEPT}:.0f}}"
+    )
+    return Finding.of(
         log <= math.log10(UNSEEN),
         joined([text, *(f"our runs: {gap}" for gap in ours)]),
-        numbers=tuple(gap.number() for gap in ours),
+        (*named({LOG_KEPT: log}), *(gap.number() for gap in ours)),
         condition="by theory: both release one law, as in T39",
     )
 
@@ -279,12 +282,14 @@ def gaussian_weights() -> Finding:
     Algorithm 2 keeps an element with probability (1 - w) p, Algorithm 1 with p, and the noise is the same. So releases
     of n images with I elements differ in law by at most n I p in total variation.
     """
-    logs = [_log_kept(TldpGaussian, epsilon) for epsilon in (SMALLEST_EPSILON, 10 * SMALLEST_EPSILON)]
-    return Finding(
-        max(logs) > math.log10(UNSEEN),
+    start, later = SMALLEST_EPSILON, 10 * SMALLEST_EPSILON
+    first, second = (_log_kept(TldpGaussian, epsilon) for epsilon in (start, later))
+    return Finding.of(
+        max(first, second) > math.log10(UNSEEN),
         f"the probability that any element of MNIST's {IMAGES_OF_MNIST:,} images is kept, with or without weights, is "
-        f"at most 10^{logs[0]:.0f} at nominal {SMALLEST_EPSILON:g} and 10^{logs[1]:.0f} at {10 * SMALLEST_EPSILON:g}: "
-        "both release one law, and a difference between two trainings is one of their seeds",
+        f"at most 10^{{{LOG_KEPT}:.0f}} at nominal {start:g} and 10^{{{LOG_KEPT} at {later:g}:.0f}} at {later:g}: both "
+        "release one law, and a difference between two trainings is one of their seeds",
+        {LOG_KEPT: first, f"{LOG_KEPT} at {later:g}": second},
     )
 
 
@@ -292,11 +297,12 @@ def gaussian_weights() -> Finding:
 def weights_gain() -> Finding:
     """5.3.1 of the paper says the opposite of its conclusion: slightly less accuracy. Both would need two laws."""
     log = max(_log_kept(kind, SMALLEST_EPSILON) for kind in (TldpLaplace, TldpGaussian))
-    return Finding(
+    return Finding.of(
         log > math.log10(UNSEEN),
         f"from a nominal epsilon of {SMALLEST_EPSILON:g} on, any element of MNIST's {IMAGES_OF_MNIST:,} images is kept "
-        f"with a probability of at most 10^{log:.0f}, with or without weights: both release one law, and no accuracy "
-        "differs",
+        f"with a probability of at most 10^{{{LOG_KEPT}:.0f}}, with or without weights: both release one law, and no "
+        "accuracy differs",
+        {LOG_KEPT: log},
     )
 
 
@@ -308,12 +314,13 @@ def better_at_one_privacy() -> Finding:
     log, pure = _log_kept(TldpLaplace, SMALLEST_EPSILON), ours.curve().pure_epsilon
     other = make("laplace", epsilon=pure, domain=box)
     apart = ours.squared_error() / (other.squared_error() or math.nan) - 1
-    return Finding(
+    return Finding.of(
         log > math.log10(UNSEEN) or abs(apart) > UNSEEN,
-        f"at a nominal epsilon of {SMALLEST_EPSILON:g} an MNIST image has the true epsilon {pure:.2f}; Laplace noise "
-        f"of that epsilon has {1 / (1 + apart):.6f} of its error, and any element of the {IMAGES_OF_MNIST:,} images is "
-        f"kept with a probability of at most 10^{log:.0f}: both release one law. T41 has our runs at an equal true "
-        "epsilon",
+        f"at a nominal epsilon of {SMALLEST_EPSILON:g} an MNIST image has the true epsilon "
+        "{true epsilon of TLDP-L:.2f}; Laplace noise of that epsilon has {error of Laplace over TLDP-L's:.6f} of its "
+        f"error, and any element of the {IMAGES_OF_MNIST:,} images is kept with a probability of at most "
+        f"10^{{{LOG_KEPT}:.0f}}: both release one law. T41 has our runs at an equal true epsilon",
+        {"true epsilon of TLDP-L": pure, "error of Laplace over TLDP-L's": 1 / (1 + apart), LOG_KEPT: log},
     )
 
 
@@ -413,6 +420,7 @@ def _without_table5(made: list[Scores]) -> Finding:
         None,
         f"Theorem 2's Gaussian has {best[top]} at epsilon {top:g}, not below {LOW}; Table 5's was not run",
         wanted=TABLE5,
+        numbers=(best[top].number(f"Theorem 2's Gaussian at epsilon {top:g}"),),
     )
 
 

@@ -162,11 +162,12 @@ def independent_noise_breaks_symmetry() -> Finding:
     """Two independent draws of a continuous law are equal with probability 0, whatever its scale."""
     made = make("laplace", epsilon=1.0, domain=Box(-1, 1, (SIDE, SIDE)))
     atom = made.curve().atom
-    return Finding(
+    return Finding.of(
         atom == 0,
-        f"the Laplace mechanism's law has atoms of mass {atom:g}, so that each of the {SYMMETRIC_PAIRS} pairs of a "
-        f"{SIDE} x {SIDE} tensor stays equal with probability 0; noise on the upper half, copied to the lower, keeps "
-        "the symmetry",
+        f"the Laplace mechanism's law has atoms of mass {{mass of atoms:g}}, so that each of the {SYMMETRIC_PAIRS} "
+        f"pairs of a {SIDE} x {SIDE} tensor stays equal with probability 0; noise on the upper half, copied to the "
+        "lower, keeps the symmetry",
+        {"mass of atoms": atom},
     )
 
 
@@ -187,12 +188,13 @@ def structure() -> Finding:
         for epsilon in (best, 0.1, 1.0, 10.0)
     }
     symmetric = max(logs.values()) > math.log10(USUALLY)
-    return Finding(
+    texts = (f"{{log10 of the probability to stay symmetric at {e:.3g}:.4g}} at nominal {e:.3g}" for e in logs)
+    return Finding.of(
         released.shape == (1, 2, 3, 4),
         f"a 2 x 3 x 4 tensor is released as {' x '.join(map(str, released.shape[1:]))}, as with any noise on each "
-        f"element; log10 of the probability that a symmetric {SIDE} x {SIDE} tensor stays symmetric: "
-        + ", ".join(f"{value:.4g} at nominal {epsilon:.3g}" for epsilon, value in logs.items())
-        + f": both sides of all {SYMMETRIC_PAIRS} pairs must be kept, since the noise of TLDP is independent, too",
+        f"element; log10 of the probability that a symmetric {SIDE} x {SIDE} tensor stays symmetric: {', '.join(texts)}"
+        f": both sides of all {SYMMETRIC_PAIRS} pairs must be kept, since the noise of TLDP is independent, too",
+        {f"log10 of the probability to stay symmetric at {e:.3g}": value for e, value in logs.items()},
         condition="" if symmetric else "of the shape, which noise on each element keeps anyway; not of symmetry",
     )
 
@@ -237,21 +239,21 @@ def retention_substitutes_noise() -> Finding:
     """The best probability to keep an element, which is another mechanism's, is only told."""
     gains = {element: retention_gain(element) for element in (*NOMINAL_EPSILONS, *BEYOND_THEM)}
     own = {epsilon: own_retention_gain(epsilon, IMAGE) for epsilon in EPSILONS_OF_TLDP}
-    words = ", ".join(f"{gain:.6f} at {element:g}" for element, gain in gains.items())
+    words = ", ".join(f"{{error without retention over the least at {e:g}:.6f}} at {e:g}" for e in gains)
     paying = min((e for e, gain in gains.items() if gain > 1 + LEAST_GAIN), default=math.inf)
     most = 1 / (IMAGE.size - 1)  # at which TLDP-L keeps an element most often
-    return Finding(
+    return Finding.of(
         max(own.values()) > 1 + LEAST_GAIN,
         "on the 256 grey levels, where keeping an element can be private at all, with TLDP-L's probabilities for an "
-        f"MNIST image the error without retention is at most {max(own.values()):.6f} times that with it at one true "
-        f"epsilon, and {own_retention_gain(most, IMAGE):.2g} times at nominal {most:.3g}, where most is kept; over "
-        f"the least with any probability, which TLDP does not have, it is {words} nats an element "
-        f"({NOMINAL_EPSILONS[-1] * 784:,.0f} for an MNIST image at {NOMINAL_EPSILONS[-1]:g})",
-        numbers=named(
-            {"error without retention over that with it, at most": max(own.values())}
-            | {f"error without retention over the least at {e:g}": gain for e, gain in gains.items()}
-            | {"nats of an element from which on keeping it saves noise": paying}
-        ),
+        "MNIST image the error without retention is at most {error without retention over that with it, at most:.6f} "
+        "times that with it at one true epsilon, and {error without retention over that with it, most kept:.2g} times "
+        f"at nominal {most:.3g}, where most is kept; over the least with any probability, which TLDP does not have, it "
+        f"is {words} nats an element ({NOMINAL_EPSILONS[-1] * 784:,.0f} for an MNIST image at "
+        f"{NOMINAL_EPSILONS[-1]:g})",
+        {"error without retention over that with it, at most": max(own.values())}
+        | {"error without retention over that with it, most kept": own_retention_gain(most, IMAGE)}
+        | {f"error without retention over the least at {e:g}": gain for e, gain in gains.items()}
+        | {"nats of an element from which on keeping it saves noise": paying},
     )
 
 
@@ -280,14 +282,22 @@ def randomized_response() -> Finding:
     for p in (0.55, 0.75, 0.9, 0.99):
         mechanism = RandomizedResponse(epsilon=math.log(p / (1 - p)), domain=ELEMENT)
         worst = max(worst, abs(mechanism.keep - p), abs(mechanism.curve().pure_epsilon - math.log(p / (1 - p))))
-    return Finding(worst < ROUNDING, f"largest deviation {worst:.1e} for p = 0.55, 0.75, 0.9, 0.99")
+    return Finding.of(
+        worst < ROUNDING,
+        "largest deviation {largest deviation of p or epsilon:.1e} for p = 0.55, 0.75, 0.9, 0.99",
+        {"largest deviation of p or epsilon": worst},
+    )
 
 
 @claim("T04", expected="(1 - p) / (n - 1) each")
 def other_values() -> Finding:
     made = {values: KaryRandomizedResponse(epsilon=1.0, domain=Box(0, values - 1, (1,))) for values in (3, 10, 256)}
     worst = max(abs(math.exp(one.log_other) - (1 - one.keep) / (values - 1)) for values, one in made.items())
-    return Finding(worst < ROUNDING, f"largest deviation {worst:.1e} for 3, 10 and 256 values")
+    return Finding.of(
+        worst < ROUNDING,
+        "largest deviation {largest deviation of a probability:.1e} for 3, 10 and 256 values",
+        {"largest deviation of a probability": worst},
+    )
 
 
 @claim("T05", expected="KL <= epsilon", condition_is="reading")
@@ -298,11 +308,13 @@ def kl_divergence() -> Finding:
         p = 1 / (1 + math.exp(-epsilon))
         ratios.append((2 * p - 1) * epsilon / epsilon)  # randomised response
         ratios.append((epsilon - 1 + math.exp(-epsilon)) / epsilon)  # Laplace
-    return Finding(
+    return Finding.of(
         max(ratios) <= 1,
-        f"KL / epsilon is {min(ratios):.3g} to {max(ratios):.3g} for randomised response and Laplace between the "
-        "outputs on two inputs, where epsilon also bounds the larger max-divergence; between a bit before and after "
-        f"randomised response at epsilon 0.1 KL is {math.log1p(math.exp(-0.1)):.3f}",
+        "KL / epsilon is {least KL / epsilon:.3g} to {largest KL / epsilon:.3g} for randomised response and Laplace "
+        "between the outputs on two inputs, where epsilon also bounds the larger max-divergence; between a bit before "
+        "and after randomised response at epsilon 0.1 KL is {KL of a bit before and after:.3f}",
+        {"least KL / epsilon": min(ratios), "largest KL / epsilon": max(ratios)}
+        | {"KL of a bit before and after": math.log1p(math.exp(-0.1))},
         condition="between the outputs on two inputs, not between the data before and after perturbation",
     )
 
@@ -314,10 +326,12 @@ def scalar_is_a_tensor() -> Finding:
     worst = max(abs(curve.delta(e) - max(0.0, 1 - math.exp((e - 1) / 2))) for e in points)
     vector, *tensors = (make("tldp-l", epsilon=0.1, domain=Box(0, 1, shape)).curve() for shape in SHAPES_OF_24)
     apart = max(abs(vector.delta(e) - tensor.delta(e)) for tensor in tensors for e in points)
-    return Finding(
+    return Finding.of(
         max(worst, apart) < 1e-8,
         f"profiles of TLDP-L on {' and '.join(' x '.join(map(str, shape)) for shape in SHAPES_OF_24)} elements: "
-        f"{apart:.1e} apart; of a 1-element tensor against the scalar closed form: {worst:.1e}",
+        "{distance of the profiles:.1e} apart; of a 1-element tensor against the scalar closed form: "
+        "{distance from the scalar's profile:.1e}",
+        {"distance of the profiles": apart, "distance from the scalar's profile": worst},
     )
 
 
@@ -325,11 +339,12 @@ def scalar_is_a_tensor() -> Finding:
 def delta_is_the_sensitivity() -> Finding:
     a, b = make("laplace", epsilon=1.0, domain=IMAGE).worst_pair()
     l1, l2 = float((a - b).abs().sum()), float((a - b).norm())
-    return Finding(
+    return Finding.of(
         l1 == IMAGE.width or l2 == IMAGE.width,
-        f"a black and a white 28 x 28 image are {l1:.0f} (l1) and {l2:.0f} (l2) apart, Delta is "
-        f"{IMAGE.width:.0f}: it is the sensitivity of one element; the maximum norm has {IMAGE.width:.0f}, too, but it "
-        "is not affected by the size of tensors, as the paper says that sensitivity is",
+        "a black and a white 28 x 28 image are {largest l1 distance:.0f} (l1) and {largest l2 distance:.0f} (l2) "
+        f"apart, Delta is {IMAGE.width:.0f}: it is the sensitivity of one element; the maximum norm has "
+        f"{IMAGE.width:.0f}, too, but it is not affected by the size of tensors, as the paper says that sensitivity is",
+        {"largest l1 distance": l1, "largest l2 distance": l2},
     )
 
 
@@ -337,22 +352,27 @@ def delta_is_the_sensitivity() -> Finding:
 def tldp_l() -> Finding:
     curve, ours = (make("tldp-l", epsilon=1.0, domain=IMAGE, delta_range=delta).curve() for delta in (256, 255))
     bias = make("tldp-l", epsilon=0.1, domain=Box(0, 255, (10,)), delta_range=256).curve()
-    return Finding(
+    return Finding.of(
         curve.pure_epsilon <= 1 and curve.log_atom == bias.log_atom == -math.inf,
-        f"at nominal 1 and Delta = 256, as Table 2 prints, an MNIST image has {curve.pure_epsilon:.1f} with the atoms "
-        f"removed and {curve.epsilon(1e-5):.1f} at delta 1e-5; with Delta = 255, the range of a grey level, "
-        f"{ours.pure_epsilon:.1f} and {ours.epsilon(1e-5):.1f}; a kept element has no finite epsilon (with Delta = 256 "
-        f"and 10 elements at nominal 0.1 one is kept with probability {bias.atom:.2g})",
+        "at nominal 1 and Delta = 256, as Table 2 prints, an MNIST image has {epsilon without atoms at Delta 256:.1f} "
+        "with the atoms removed and {epsilon at delta 1e-5, Delta 256:.1f} at delta 1e-5; with Delta = 255, the range "
+        "of a grey level, {epsilon without atoms at Delta 255:.1f} and {epsilon at delta 1e-5, Delta 255:.1f}; a kept "
+        "element has no finite epsilon (with Delta = 256 and 10 elements at nominal 0.1 one is kept with probability "
+        "{probability to keep one of 10:.2g})",
+        {f"epsilon without atoms at Delta {of}": one.pure_epsilon for of, one in ((256, curve), (255, ours))}
+        | {f"epsilon at delta 1e-5, Delta {of}": one.epsilon(1e-5) for of, one in ((256, curve), (255, ours))}
+        | {"probability to keep one of 10": bias.atom},
     )
 
 
 @claim("T09", expected="delta(nominal epsilon) = 0")
 def tldp_g() -> Finding:
     curve = make("tldp-g", epsilon=1.0, domain=IMAGE, delta_range=256).curve()
-    return Finding(
+    return Finding.of(
         curve.delta(1.0) == 0 and math.isfinite(curve.pure_epsilon),
-        f"at nominal 1 and Delta = 256 an MNIST image has delta(1) = {curve.delta(1.0):.6f}, {curve.epsilon(1e-5):.0f} "
-        "at delta 1e-5 and no finite pure epsilon",
+        "at nominal 1 and Delta = 256 an MNIST image has delta(1) = {delta(1):.6f}, {epsilon at delta 1e-5:.0f} at "
+        "delta 1e-5 and no finite pure epsilon",
+        {"delta(1)": curve.delta(1.0), "epsilon at delta 1e-5": curve.epsilon(1e-5)},
     )
 
 
@@ -361,17 +381,22 @@ def exponent_step() -> Finding:
     mechanism = TldpLaplace(epsilon=1.0, domain=IMAGE)
     log_base = mechanism.log_retention - math.log1p(-mechanism.retention) + math.log(2 * mechanism.scale)
     none_kept = mechanism.size * math.log1p(-mechanism.retention)
-    return Finding(
+    return Finding.of(
         log_base >= 0,
-        f"counterexample t = 0, which has probability {math.exp(none_kept):.6f}: the left side is 1, the "
-        f"right side e^({log_base:.0f}); it holds for every t from 1 on",
+        "counterexample t = 0, which has probability {probability of t = 0:.6f}: the left side is 1, the right side "
+        "e^({log of the right side at t = 0:.0f}); it holds for every t from 1 on",
+        {"probability of t = 0": math.exp(none_kept), "log of the right side at t = 0": log_base},
     )
 
 
 @claim("T11", expected="pure epsilon = nominal epsilon")
 def laplace_baseline() -> Finding:
     worst = max(abs(make("laplace", epsilon=e, domain=IMAGE).curve().pure_epsilon / e - 1) for e in (0.1, 1.0, 10.0))
-    return Finding(worst < ROUNDING, f"relative deviation {worst:.1e} at nominal 0.1, 1 and 10")
+    return Finding.of(
+        worst < ROUNDING,
+        "relative deviation {relative deviation of epsilon:.1e} at nominal 0.1, 1 and 10",
+        {"relative deviation of epsilon": worst},
+    )
 
 
 @claim("T12", expected="scales in the ratio 1/I and the same exact epsilon")
@@ -379,20 +404,21 @@ def scale_ratio() -> Finding:
     ours, theirs = TldpLaplace(epsilon=1.0, domain=IMAGE), make("laplace", epsilon=1.0, domain=IMAGE)
     scale = math.sqrt(squared_error("laplace", IMAGE) / (2 * IMAGE.size))
     a, b = ours.curve().pure_epsilon, theirs.curve().pure_epsilon
-    return Finding(
+    return Finding.of(
         abs(ours.scale / scale * IMAGE.size - 1) < ROUNDING and abs(a / b - 1) < ROUNDING,
-        f"the scales are in the ratio 1/{scale / ours.scale:.6g}, but the budgets are {a:.0f} and "
-        f"{b:.0f}: the same mechanism with epsilon relabelled by I",
+        "the scales are in the ratio 1/{Laplace's scale over TLDP-L's:.6g}, but the budgets are "
+        "{epsilon of TLDP-L:.0f} and {epsilon of Laplace:.0f}: the same mechanism with epsilon relabelled by I",
+        {"Laplace's scale over TLDP-L's": scale / ours.scale, "epsilon of TLDP-L": a, "epsilon of Laplace": b},
     )
 
 
 @claim("T13", expected="delta(epsilon) = 0")
 def gaussian_baseline() -> Finding:
     curve = make("gaussian", epsilon=1.0, domain=IMAGE).curve()
-    return Finding(
+    return Finding.of(
         curve.delta(1.0) == 0,
-        f"delta(1) = {curve.delta(1.0):.3f} at nominal 1; {curve.epsilon(1e-5):.2f} "
-        "at delta 1e-5, and no finite pure epsilon",
+        "delta(1) = {delta(1):.3f} at nominal 1; {epsilon at delta 1e-5:.2f} at delta 1e-5, and no finite pure epsilon",
+        {"delta(1)": curve.delta(1.0), "epsilon at delta 1e-5": curve.epsilon(1e-5)},
     )
 
 
@@ -400,10 +426,12 @@ def gaussian_baseline() -> Finding:
 def variance_ratio() -> Finding:
     ours, theirs = (squared_error(name, IMAGE) for name in ("tldp-g", "gaussian"))
     budgets = [make(name, epsilon=1.0, domain=IMAGE).curve().epsilon(1e-5) for name in ("tldp-g", "gaussian")]
-    return Finding(
+    return Finding.of(
         abs(ours / theirs * IMAGE.size - 1) < 1e-6 and abs(budgets[0] / budgets[1] - 1) < 1e-6,
-        f"the variances are in the ratio 1/{theirs / ours:.6g}, but at delta 1e-5 the budgets are {budgets[0]:.2f} "
-        f"and {budgets[1]:.2f}",
+        "the variances are in the ratio 1/{variance of Gaussian over TLDP-G's:.6g}, but at delta 1e-5 the budgets are "
+        "{epsilon of TLDP-G:.2f} and {epsilon of Gaussian:.2f}",
+        {"variance of Gaussian over TLDP-G's": theirs / ours}
+        | {"epsilon of TLDP-G": budgets[0], "epsilon of Gaussian": budgets[1]},
     )
 
 
@@ -412,10 +440,11 @@ def weighted_bound() -> Finding:
     weight, epsilon = 0.9, 1.0
     bound = math.log((1 - weight) * math.exp(epsilon))
     curve = make("tldp-l-w", epsilon=epsilon, domain=IMAGE, weights=weight).curve()
-    return Finding(
+    return Finding.of(
         curve.pure_epsilon <= bound,
-        f"with w = {weight} the bound is {math.exp(bound):.3f} < 1, but two densities that integrate to 1 "
-        f"have a ratio of at least 1 somewhere; the exact one is e^{curve.pure_epsilon:.0f}",
+        f"with w = {weight} the bound is {{bound on the likelihood ratio:.3f}} < 1, but two densities that integrate "
+        "to 1 have a ratio of at least 1 somewhere; the exact one is e^{log of the exact ratio:.0f}",
+        {"bound on the likelihood ratio": math.exp(bound), "log of the exact ratio": curve.pure_epsilon},
     )
 
 
@@ -426,12 +455,23 @@ def weights_strengthen() -> Finding:
     private = make("tldp-l-w", epsilon=0.3, domain=EIGHT_ELEMENTS).curve()
     image = [make(name, epsilon=1.0, domain=IMAGE, **options).curve().epsilon(1e-5) for name, options in WEIGHTED]
     lower = private.atom < small[0].atom
-    return Finding(
+    return Finding.of(
         small[1].atom < small[0].atom,
-        f"with Delta = 1 public weights of 0.5 lower the probability to give 8 elements away from "
-        f"{small[0].atom:.4f} to {small[1].atom:.4f}; private ones leave it at {private.atom:.4f}, and delta(1) at "
-        f"{private.delta(1.0):.4f} ({small[0].delta(1.0):.4f} without weights); at the sizes of the experiments "
-        f"nothing changes: {image[0]:.4f} and {image[1]:.4f} at delta 1e-5 for MNIST",
+        "with Delta = 1 public weights of 0.5 lower the probability to give 8 elements away from "
+        "{8 elements given away without weights:.4f} to {8 elements given away with public weights:.4f}; private ones "
+        "leave it at {8 elements given away with private weights:.4f}, and delta(1) at "
+        "{delta(1) with private weights:.4f} ({delta(1) without weights:.4f} without weights); at the sizes of the "
+        "experiments nothing changes: {epsilon of MNIST without weights:.4f} and {epsilon of MNIST with weights:.4f} "
+        "at delta 1e-5 for MNIST",
+        {
+            "8 elements given away without weights": small[0].atom,
+            "8 elements given away with public weights": small[1].atom,
+            "8 elements given away with private weights": private.atom,
+            "delta(1) with private weights": private.delta(1.0),
+            "delta(1) without weights": small[0].delta(1.0),
+            "epsilon of MNIST without weights": image[0],
+            "epsilon of MNIST with weights": image[1],
+        },
         condition=""
         if lower
         else "of public weights alone, and of records of few elements with a small Delta; the paper's weights are the "
@@ -444,9 +484,10 @@ def fixed_delta(evidence: Evidence) -> Finding:
     used = {cell.delta for cell in evidence.plan.cells if cell.study.startswith("tldp")}
     if not used:
         raise NotRun("needs a study of tldp, but none is chosen")
-    return Finding(
+    return Finding.of(
         used == {1e-5},
         f"our studies of the paper set delta {sorted(used)}",
+        {"least delta that is set": min(used), "largest delta that is set": max(used)},
         condition="by construction: the studies set it, and neither TLDP method uses it",
     )
 
@@ -454,9 +495,10 @@ def fixed_delta(evidence: Evidence) -> Finding:
 @claim("T54", expected="both pure")
 def noise_satisfies_ldp() -> Finding:
     pure = {name: make(name, epsilon=1.0, domain=IMAGE).curve().pure_epsilon for name in ("laplace", "gaussian")}
-    return Finding(
+    return Finding.of(
         all(e <= 1 + ROUNDING for e in pure.values()),
-        f"pure epsilon at nominal 1: Laplace {pure['laplace']:.6f}, Gaussian {pure['gaussian']}",
+        "pure epsilon at nominal 1: Laplace {pure epsilon of laplace:.6f}, Gaussian {pure epsilon of gaussian}",
+        {f"pure epsilon of {name}": e for name, e in pure.items()},
     )
 
 
@@ -465,11 +507,13 @@ def parameters() -> Finding:
     mechanism = make("tldp-l", epsilon=100.0, domain=MODEL)
     one, all_rounds = mechanism.curve().pure_epsilon, compose(mechanism, count=10, delta=1e-5).epsilon
     printed = make("tldp-l", epsilon=100.0, domain=MODEL, delta_range=256).curve().pure_epsilon
-    return Finding(
+    return Finding.of(
         min(one, printed) <= 100,
-        f"MobileNetV2's 2,236,682 parameters at nominal 100: {one:.3g} in one round with Delta = 2, the range of "
-        f"clipped parameters, and {printed:.3g} with the printed Delta = 256; {all_rounds:.3g} at delta 1e-5 after "
-        "ten with Delta = 2",
+        "MobileNetV2's 2,236,682 parameters at nominal 100: {epsilon of a round:.3g} in one round with Delta = 2, the "
+        "range of clipped parameters, and {epsilon of a round with the printed Delta:.3g} with the printed Delta = "
+        "256; {epsilon of ten rounds at delta 1e-5:.3g} at delta 1e-5 after ten with Delta = 2",
+        {"epsilon of a round": one, "epsilon of a round with the printed Delta": printed}
+        | {"epsilon of ten rounds at delta 1e-5": all_rounds},
     )
 
 
@@ -486,9 +530,12 @@ def weights_reduce_noise() -> Finding:
         lambda e: make(weighted, epsilon=e, domain=IMAGE, **other).curve().epsilon(1e-5) - target, 0.5, 2.0
     )
     matched = squared_error(weighted, IMAGE, equal, **other)
-    return Finding(
+    return Finding.of(
         min(after, matched) < before * (1 - LOWER),
-        f"an MNIST image, Delta = 255: with weights of 0.5 the error is {after / before:.6f} of that without at "
-        f"nominal 1 and {matched / before:.6f} at an equal true epsilon of {target:.1f}; of 8 elements at nominal 0.3 "
-        f"any is kept with probability {chance:.2g} alone",
+        "an MNIST image, Delta = 255: with weights of 0.5 the error is {error with weights at nominal 1:.6f} of that "
+        "without at nominal 1 and {error with weights at a true epsilon:.6f} at an equal true epsilon of "
+        "{true epsilon:.1f}; of 8 elements at nominal 0.3 any is kept with probability "
+        "{probability to keep one of 8:.2g} alone",
+        {"error with weights at nominal 1": after / before, "error with weights at a true epsilon": matched / before}
+        | {"true epsilon": target, "probability to keep one of 8": chance},
     )

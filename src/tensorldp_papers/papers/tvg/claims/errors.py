@@ -48,8 +48,10 @@ def _variance(name: str, box: Box = IMAGE) -> float:
 def variances(names: tuple[str, str], note: str = "") -> Finding:
     ratio = _variance(names[0]) / _variance(names[1])
     both = " and ".join(name.upper() for name in names)
-    return Finding(
-        abs(ratio / 28 - 1) < ROUNDING, f"the variances of {both} are in the ratio {ratio:.9g} at 28 x 28{note}"
+    return Finding.of(
+        abs(ratio / 28 - 1) < ROUNDING,
+        f"the variances of {both} are in the ratio {{ratio of the variances:.9g}} at 28 x 28{note}",
+        {"ratio of the variances": ratio},
     )
 
 
@@ -64,10 +66,13 @@ def optimal_noise() -> Finding:
     for _i in range(500):
         inverse = 1 / best * torch.exp(0.3 * torch.randn(12, generator=stream, dtype=torch.float64))
         others.append(float((weights / (inverse * (bound / inverse.sum()))).sum()))
-    return Finding(
+    return Finding.of(
         abs(spent / bound - 1) < ROUNDING and abs(error / formula - 1) < ROUNDING and min(others) >= error,
-        f"spends {spent / bound:.9f} of the bound, error {error:.4f} (Eq. 29: {formula:.4f}); the best of "
-        f"500 random neighbours that spend the same has {min(others):.4f}",
+        "spends {share of the bound spent:.9f} of the bound, error {weighted error:.4f} (Eq. 29: "
+        "{weighted error by Eq. 29:.4f}); the best of 500 random neighbours that spend the same has "
+        "{least weighted error of random neighbours:.4f}",
+        {"share of the bound spent": spent / bound, "weighted error": error, "weighted error by Eq. 29": formula}
+        | {"least weighted error of random neighbours": min(others)},
     )
 
 
@@ -87,12 +92,15 @@ def independent_of_shape() -> Finding:
     for name in ("tvg", "idn", "udn"):
         by_shape = [_variance(name, Box(-1, 1, shape)) for shape in SHAPES]
         spread[name] = max(by_shape) / min(by_shape)
-    return Finding(
+    return Finding.of(
         abs(errors[0] / errors[1] - 1) < ROUNDING and spread["tvg"] < 1 + ROUNDING,
-        f"optimal weighted error {errors[0]:.6g} as a vector and {errors[1]:.6g} as 4 x 6; largest over "
-        "smallest variance for 784 elements in three shapes: "
-        + ", ".join(f"{name} {value:.4g}" for name, value in spread.items())
+        "optimal weighted error {optimal weighted error as a vector:.6g} as a vector and "
+        "{optimal weighted error as 4 x 6:.6g} as 4 x 6; largest over smallest variance for 784 elements in three "
+        "shapes: "
+        + ", ".join(f"{name} {{largest over smallest variance of {name}:.4g}}" for name in spread)
         + " (UDN's depends on I_1, so the corollary does not extend to it)",
+        {"optimal weighted error as a vector": errors[0], "optimal weighted error as 4 x 6": errors[1]}
+        | {f"largest over smallest variance of {name}": value for name, value in spread.items()},
     )
 
 
@@ -101,19 +109,22 @@ def harmonic_ratio() -> Finding:
     bound = mvg_bound(28, 28, gamma=28.0, sensitivity=56.0, epsilon=1.0, delta=DELTA).bound
     harmonic = sum(1 / k for k in range(1, 29))
     ratio = (kappa(784, 1.0, DELTA) / 56.0) ** 2 / bound / math.sqrt(784)
-    return Finding(
-        abs(ratio / harmonic**2 - 1) < 0.01, f"ratio of the right sides {ratio:.2f}, H_28^2 = {harmonic**2:.2f}"
+    return Finding.of(
+        abs(ratio / harmonic**2 - 1) < 0.01,
+        "ratio of the right sides {ratio of the right sides:.2f}, H_28^2 = {H_28^2:.2f}",
+        {"ratio of the right sides": ratio, "H_28^2": harmonic**2},
     )
 
 
 @claim("V18", expected="2 C sqrt I and 2 sqrt I")
 def sensitivities() -> Finding:
     ratios = [2 * Box(-c, c, (16, 5, 5)).as_ball().radius / (2 * c * 20) for c in (0.1, 1.0)]
-    return Finding(
+    return Finding.of(
         max(abs(ratio - 1) for ratio in ratios) < ROUNDING,
-        f"exact over printed {ratios[0]:.9g} (gradients "
-        f"clipped at 0.1) and {ratios[1]:.9g} (features) for 400 elements; for the sum over a lot in which "
+        "exact over printed {exact over printed sensitivity, gradients:.9g} (gradients clipped at 0.1) and "
+        "{exact over printed sensitivity, features:.9g} (features) for 400 elements; for the sum over a lot in which "
         "one record is replaced, and for features of which every record may change",
+        {"exact over printed sensitivity, gradients": ratios[0], "exact over printed sensitivity, features": ratios[1]},
     )
 
 
@@ -129,15 +140,15 @@ def covariance_sensitivity() -> Finding:
     y = torch.where(torch.arange(features) % 2 == 0, 1.0, -1.0).double()
     attained = float((torch.outer(x, x) - torch.outer(y, y)).norm())
     largest = 2 * query_domain(records, features, "tight").as_ball().radius * records
-    return Finding(
+    tight = abs(largest / 52 - 1) < ROUNDING
+    return Finding.of(
         largest <= 52 * (1 + ROUNDING),
-        f"the supremum is 26 sqrt 2 = {largest:.2f} over 2126, attained "
-        f"({attained:.2f}) by two orthogonal records; 52 is {52 / largest:.3f} times that, so noise for it "
-        "is private and loose",
-        condition=""
-        if abs(largest / 52 - 1) < ROUNDING
-        else f"as an upper bound: the sensitivity is {largest:.2f}/2126",
-        numbers=named({"supremum times 2126": largest}),
+        "the supremum is 26 sqrt 2 = {supremum times 2126:.2f} over 2126, attained ({attained, times 2126:.2f}) by two "
+        "orthogonal records; 52 is {52 over the supremum times 2126:.3f} times that, so noise for it is private and "
+        "loose",
+        {"supremum times 2126": largest, "attained, times 2126": attained}
+        | {"52 over the supremum times 2126": 52 / largest},
+        condition="" if tight else "as an upper bound: the sensitivity is {supremum times 2126:.2f}/2126",
     )
 
 
@@ -173,12 +184,13 @@ def cost() -> Finding:
     powers = (math.log2(_subspace(128, 32) / base), math.log2(_subspace(64, 64) / base))
     small, large = _strategy(32), _strategy(64)
     grows, dearer = math.log2(large / small), large > TIMES_DEARER * _operations(lambda: _udn(64, 64))
-    return Finding(
+    return Finding.of(
         abs(powers[0] - 1) < 0.01 and abs(powers[1] - 2) < 0.01 and grows <= 8 and dearer,
-        f"the closed form takes m^{powers[0]:.2f} n^{powers[1]:.2f} operations; optimising a strategy with L-BFGS "
-        f"takes {'more' if dearer else 'less'} than {TIMES_DEARER} times as many at 64 x 64 and grows like "
-        f"m^{grows:.1f} from 32 to 64 with m = n, where the m^4 (m+n)^4 of a generic semidefinite solver "
-        f"({64**4 * 128**4:.1e} there) has m^8",
+        "the closed form takes m^{closed form, power of m:.2f} n^{closed form, power of n:.2f} operations; optimising "
+        f"a strategy with L-BFGS takes {'more' if dearer else 'less'} than {TIMES_DEARER} times as many at 64 x 64 and "
+        "grows like m^{strategy, power of m = n:.1f} from 32 to 64 with m = n, where the m^4 (m+n)^4 of a generic "
+        f"semidefinite solver ({64**4 * 128**4:.1e} there) has m^8",
+        {"closed form, power of m": powers[0], "closed form, power of n": powers[1], "strategy, power of m = n": grows},
         condition="the matrix mechanism's as an upper bound, of a generic solver" if grows < 8 - HALF_A_POWER else "",
     )
 
@@ -189,11 +201,11 @@ def flattening() -> Finding:
         make("gaussian-analytic", epsilon=1.0, domain=Box(-1, 1, shape)).curve() for shape in ((4, 14, 14), (784,))
     )
     apart = max(abs(tensor.delta(e) - vector.delta(e)) for e in (0.0, 0.5, 1.0, 2.0))
-    return Finding(
+    return Finding.of(
         apart > ROUNDING,
-        f"the profiles of the Gaussian mechanism on 4 x 14 x 14 and on 784 elements are "
-        f"{apart:.1e} apart, delta(1) = {tensor.delta(1.0):.3g}: a tensor is a vector, and the guarantee "
-        "is for any two of them",
+        "the profiles of the Gaussian mechanism on 4 x 14 x 14 and on 784 elements are {distance of the profiles:.1e} "
+        "apart, delta(1) = {delta(1):.3g}: a tensor is a vector, and the guarantee is for any two of them",
+        {"distance of the profiles": apart, "delta(1)": tensor.delta(1.0)},
     )
 
 
@@ -295,18 +307,18 @@ def table4_order(
         raise NotRun(f"needs Table IV with {', '.join(missing)}")
     exact, formula = fits["exact_exponent"], fits["formula_exponent"]
     whole = table[table["mechanism"] == "gaussian-analytic"]["exact_exponent"]
-    powers = {name: exact[name] for name in entries}
+    powers = {name: exact[name] for name in entries} | {f"formula of {name}": formula[name] for name in entries}
     beside = ""
     if len(whole):
         powers["gaussian-analytic"] = whole.iloc[0]
-        beside = f"; a Gaussian mechanism for the whole tensor has I^{whole.iloc[0]:.2f}"
-    return Finding(
+        beside = "; a Gaussian mechanism for the whole tensor has I^{gaussian-analytic:.2f}"
+    return Finding.of(
         all(abs(exact[name] - power) < ROOM_FOR_LOGARITHMS for name, power in entries.items()),
         ", ".join(
-            f"{name} I^{exact[name]:.2f} (printed {power:g}; the formula with its bound I^{formula[name]:.2f})"
+            f"{name} I^{{{name}:.2f}} (printed {power:g}; the formula with its bound I^{{formula of {name}:.2f}})"
             for name, power in entries.items()
         )
         + beside,
+        named(powers, "power of I"),
         condition=condition,
-        numbers=named(powers, "power of I"),
     )

@@ -273,12 +273,15 @@ def order_from_one_on(evidence: Evidence) -> Finding:
     seen = rows[rows["epsilon"].between(1, CEILINGS[-1])]
     most = seen.groupby("dataset")["value"].max()
     possible = most - largest > SEEN_ABOVE_A_GUESS
-    texts = (f"{most[name]:.4f} on {name} ({largest[name]:.4f} for a guess)" for name in most.index)
-    return Finding(
+    texts = (f"{{ceiling on {name}:.4f}} on {name} ({{guess on {name}:.4f}} for a guess)" for name in most.index)
+    return Finding.of(
         bool(possible.all()),
         f"at nominal epsilons of 1 to {CEILINGS[-1]:g} for a batch no classifier of releases of UDN, MVG, IDN or "
-        f"Gaussian exceeds {', '.join(texts)}, with the sensitivity that Eq. 36 prints; "
-        f"{SEEN_ABOVE_A_GUESS:g} above a guess is a limit of ours, the most is {(most - largest).max():.4f}",
+        f"Gaussian exceeds {', '.join(texts)}, with the sensitivity that Eq. 36 prints; {SEEN_ABOVE_A_GUESS:g} above a "
+        "guess is a limit of ours, the most is {most above a guess:.4f}",
+        {f"ceiling on {name}": most[name] for name in most.index}
+        | {f"guess on {name}": largest[name] for name in most.index}
+        | {"most above a guess": (most - largest).max()},
         condition=not_run(TYPE2, [whole_of(name) for name in names]),
         mixed=bool(possible.any()) and not bool(possible.all()),
     )

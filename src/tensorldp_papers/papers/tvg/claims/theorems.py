@@ -39,20 +39,22 @@ def norm_inequality() -> Finding:
             u = [torch.outer(m[0], m[1]) for m in u]
         x = torch.einsum("abc,ia,jb,kc->ijk", y, *u)
         ratios.append(float(x.norm() / (y.norm() * math.prod(float(m.norm()) for m in u))))
-    return Finding(
+    return Finding.of(
         max(ratios) <= 1 + ROUNDING,
-        f"left over right side {min(ratios):.3f} to {max(ratios):.6f} over 200 "
-        "tensors; equality for matrices of rank one",
+        "left over right side {least left over right side:.3f} to {largest left over right side:.6f} over 200 tensors; "
+        "equality for matrices of rank one",
+        {"least left over right side": min(ratios), "largest left over right side": max(ratios)},
     )
 
 
 @claim("V02", expected="exact tail over delta at most 1")
 def tail_bound() -> Finding:
     ratios = [float(stats.chi2.sf(zeta(size, delta) ** 2, size)) / delta for size in SIZES for delta in DELTAS]
-    return Finding(
+    return Finding.of(
         max(ratios) <= 1,
-        f"exact tail over delta: {min(ratios):.2g} to {max(ratios):.2g} for 1 to 100,000 "
-        "elements and delta 1e-9 to 0.1",
+        "exact tail over delta: {least exact tail over delta:.2g} to {largest exact tail over delta:.2g} for 1 to "
+        "100,000 elements and delta 1e-9 to 0.1",
+        {"least exact tail over delta": min(ratios), "largest exact tail over delta": max(ratios)},
     )
 
 
@@ -81,11 +83,13 @@ def kept(name: str) -> Finding:
     worst = max(
         GaussianCurve(kappa(size, e, delta)).delta(e) / delta for size in SIZES for e in EPSILONS for delta in DELTAS
     )
-    return Finding(
+    return Finding.of(
         max(shifts) <= 1 + ROUNDING and worst <= 1,
-        f"neighbours are at most {max(shifts):.3f} of the allowed shift apart for {TRIALS} random "
-        f"covariances; at the whole of it the true delta is at most {worst:.2g} of the nominal one, for 1 "
-        "to 100,000 elements, epsilon 0.01 to 1,000 and delta 1e-9 to 0.1",
+        "neighbours are at most {shift of neighbours over the allowed one:.3f} of the allowed shift apart for "
+        f"{TRIALS} random covariances; at the whole of it the true delta is at most "
+        "{true delta over the nominal one:.2g} of the nominal one, for 1 to 100,000 elements, epsilon 0.01 to 1,000 "
+        "and delta 1e-9 to 0.1",
+        {"shift of neighbours over the allowed one": max(shifts), "true delta over the nominal one": worst},
     )
 
 
@@ -96,10 +100,11 @@ def reshaping() -> Finding:
     releases = [m.privatize(torch.zeros(1, *m.shape), generator("V04")).flatten() for m in made]
     deltas = [m.curve().delta(0.01) for m in made]
     apart = max(float((release - releases[0]).abs().max()) for release in releases)
-    return Finding(
+    return Finding.of(
         apart == 0 and max(deltas) - min(deltas) < ROUNDING * max(deltas),
-        f"TVG on 784 elements in three shapes: releases {apart:.1e} apart, delta(0.01) {min(deltas):.6g} to "
-        f"{max(deltas):.6g}; reshaping is post-processing",
+        "TVG on 784 elements in three shapes: releases {distance of releases:.1e} apart, delta(0.01) "
+        "{least delta(0.01):.6g} to {largest delta(0.01):.6g}; reshaping is post-processing",
+        {"distance of releases": apart, "least delta(0.01)": min(deltas), "largest delta(0.01)": max(deltas)},
     )
 
 
@@ -108,14 +113,14 @@ def idn() -> Finding:
     printed = make("idn", epsilon=1.0, domain=IMAGE, form="printed").curve()
     corrected = kept("idn")
     slips = printed.delta(1.0) > DELTA
-    return Finding(
+    numbers = {"delta(1) as printed": printed.delta(1.0), "epsilon as printed": printed.epsilon(DELTA)}
+    return Finding.of(
         bool(corrected.holds),
-        f"as printed, a 28 x 28 record at nominal 1 has delta(1) = "
-        f"{printed.delta(1.0):.3f} and epsilon {printed.epsilon(DELTA):.0f} at delta 1e-5; with "
-        f"(b - a) sqrt I, which the proof needs, it {'holds' if corrected.holds else 'fails too'}: "
-        f"{corrected.observed}",
+        "as printed, a 28 x 28 record at nominal 1 has delta(1) = {delta(1) as printed:.3f} and epsilon "
+        "{epsilon as printed:.0f} at delta 1e-5; with (b - a) sqrt I, which the proof needs, it "
+        f"{'holds' if corrected.holds else 'fails too'}: {corrected.observed}",
+        (*named(numbers), *corrected.numbers),
         condition="with s_hat = (b - a) sqrt I, as in Eq. 36, in the place of (b - a) / sqrt I" if slips else "",
-        numbers=named({"delta(1) as printed": printed.delta(1.0), "epsilon as printed": printed.epsilon(DELTA)}),
     )
 
 
@@ -130,8 +135,10 @@ def mvg() -> Finding:
         for made in [make("mvg", epsilon=e, domain=Box(-1, 1, shape))]
         if isinstance(made, Mvg)
     )
-    return Finding(
-        bool(every.holds) and below <= 1, f"{every.observed}; the shift that it allows is at most {below:.3f} of TVG's"
+    return Finding.of(
+        bool(every.holds) and below <= 1,
+        f"{every.observed}; the shift that it allows is at most {{allowed shift over TVG's:.3f}} of TVG's",
+        (*every.numbers, *named({"allowed shift over TVG's": below})),
     )
 
 
@@ -145,10 +152,11 @@ def renyi() -> Finding:
         exact = float((torch.linalg.inv(u[0]) @ shift @ torch.linalg.inv(u[1]).T).norm()) ** 2 / 2
         printed = float(shift.norm()) ** 2 * math.prod(float(torch.linalg.inv(m).norm()) ** 2 for m in u)
         ratios.append(printed / exact)
-    return Finding(
+    return Finding.of(
         min(ratios) >= 1,
-        f"printed over exact {min(ratios):.2f} to {max(ratios):.3g} over 100 random "
-        "covariances: an upper bound, loose by at least 2, once the missing logarithm is put back",
+        "printed over exact {least printed over exact divergence:.2f} to {largest printed over exact divergence:.3g} "
+        "over 100 random covariances: an upper bound, loose by at least 2, once the missing logarithm is put back",
+        {"least printed over exact divergence": min(ratios), "largest printed over exact divergence": max(ratios)},
         condition="with the logarithm of the definition, which Eq. 32 lacks",
     )
 
@@ -159,9 +167,11 @@ def classical() -> Finding:
         e: make("gaussian-classical", epsilon=e, domain=IMAGE).curve().delta(e) / DELTA for e in (0.5, 1, 8, 10, 100)
     }
     low = max(ratios[e] for e in (0.5, 1)) <= 1
-    return Finding(
+    return Finding.of(
         low,
-        "true over nominal delta 1e-5: " + ", ".join(f"{ratio:.3g} at {e:g}" for e, ratio in ratios.items()),
+        "true over nominal delta 1e-5: "
+        + ", ".join(f"{{true over nominal delta at epsilon {e:g}:.3g}} at {e:g}" for e in ratios),
+        {f"true over nominal delta at epsilon {e:g}": ratio for e, ratio in ratios.items()},
         condition="" if max(ratios.values()) <= 1 else "epsilon below 8.4 at delta 1e-5; the paper sets no limit",
     )
 
@@ -173,14 +183,15 @@ def classical() -> Finding:
 )
 def tighter() -> Finding:
     loose = looseness()
-    words = ", ".join(f"{name} {times:.3g}" for name, times in loose.items())
+    words = ", ".join(f"{name} {{{name}:.3g}}" for name in loose)
     ours = [loose[name] for name in ("idn", "udn", "tvg")]
     below = max(ours) < loose["mvg"], max(ours) < 1
-    return Finding(
+    over_classical = {"idn over the classical Gaussian": loose["idn"] / loose["gaussian-classical"]}
+    return Finding.of(
         all(below),
         f"sigma over the analytic Gaussian's at the same (1, 1e-5), 28 x 28: {words}; all three are "
-        f"{'tighter' if below[0] else 'looser'} than MVG, and IDN's has {min(ours) / loose['gaussian-classical']:.3g} "
-        f"and {min(ours):.3g} times the noise of the classical and of the analytic Gaussian for the whole tensor",
+        f"{'tighter' if below[0] else 'looser'} than MVG, and IDN's has {{idn over the classical Gaussian:.3g}} and "
+        "{idn:.3g} times the noise of the classical and of the analytic Gaussian for the whole tensor",
+        (*named(loose, "sigma of the analytic Gaussian"), *named(over_classical)),
         mixed=any(below) and not all(below),
-        numbers=named(loose, "sigma of the analytic Gaussian"),
     )
