@@ -49,9 +49,10 @@ def test_comparisons_of_scores_hold_where_the_means_have_them_and_fail_where_not
 
 
 def test_what_changes_with_epsilon_needs_two_of_them() -> None:
-    for test in (lambda made: made.rises("laplace"), lambda made: made.change("change", "laplace")):
-        with pytest.raises(NotRun, match="mnist at two epsilons"):
-            test(scores((1,)))
+    with pytest.raises(NotRun, match="mnist at two epsilons"):
+        scores((1,)).rises("laplace")
+    with pytest.raises(NotRun, match="mnist at two epsilons"):
+        scores((1,)).change("change", "laplace")
 
 
 def test_arms_of_one_mechanism_are_told_apart_by_names_of_ones_own() -> None:

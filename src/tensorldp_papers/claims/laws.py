@@ -43,8 +43,11 @@ def pdpm(epsilon: float, length: float, count: int = 1) -> Pdpm:
 def latent(epsilon: float, reading: str, *, values: int = 9216, whole: int = 4, fraction: int = 5) -> Latent:
     """Makes LATENT on `values` features that fill its code, MNIST's by default."""
     top = float(1 << whole)
-    box = Box(-top, top, (values,))
-    return Latent(epsilon=epsilon, domain=box, whole=whole, fraction=fraction, reading=reading)
+    made = make(
+        "latent", epsilon=epsilon, domain=Box(-top, top, (values,)), whole=whole, fraction=fraction, reading=reading
+    )
+    assert isinstance(made, Latent)
+    return made
 
 
 def cifar_latent(epsilon: float, reading: str) -> Latent:

@@ -295,10 +295,11 @@ def order_from_one_on(evidence: Evidence) -> Finding:
 @either_body
 def in_accord_with_table4(evidence: Evidence) -> Finding:
     """Table IV has one power of I for Gaussian and IDN, so that it orders neither above the other."""
-    orders = [(SGD, TYPE1, pair) for pair in pairwise(("optimized", "idn", "udn", "mvg"))]
-    pairs = (("idn", "udn"), ("udn", "mvg"), (PER_ELEMENT, "udn"))
-    orders += [(study, TYPE2, pair) for study in (FEATURES, TESTING) for pair in pairs]
-    parts = [scores.above(*pair) for study, names, pair in orders for scores in read(evidence, study, pair, names)]
+    of_sgd = pairwise(("optimized", "idn", "udn", "mvg"))
+    parts = [scores.above(*pair) for pair in of_sgd for scores in read(evidence, SGD, pair, TYPE1)]
+    for study in (FEATURES, TESTING):
+        for pair in (("idn", "udn"), ("udn", "mvg"), (PER_ELEMENT, "udn")):
+            parts += [scores.above(*pair) for scores in read(evidence, study, pair, TYPE2)]
     return settle(evidence, parts)
 
 
