@@ -14,7 +14,7 @@ comparison is undecidable (`Scores.gap`).
 condition (`not_run`).
 
 *The best case.* A source that leaves open a reading, form or arm gets the one in which its statement holds; all of them
-share the chance of a wrong yes (`best_of`).
+share the chance of a wrong yes: `settle` has readings of the words, `either` choices of runs.
 """
 
 from __future__ import annotations
