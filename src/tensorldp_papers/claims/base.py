@@ -131,7 +131,6 @@ class Finding:
         holds: bool | None,
         observed: str,
         numbers: Mapping[str, float] | Iterable[Number],
-        evidence: str = "",
         condition: str = "",
         mixed: bool = False,
     ) -> Finding:
@@ -145,7 +144,7 @@ class Finding:
         numbers = named(numbers) if isinstance(numbers, Mapping) else tuple(numbers)
         values = {number.name: number.value for number in numbers}
         said, needed = (_WITH_NUMBERS.vformat(words, (), values) for words in (observed, condition))
-        return cls(holds, said, evidence, needed, mixed=mixed, numbers=numbers)
+        return cls(holds, said, condition=needed, mixed=mixed, numbers=numbers)
 
 
 class _ByName(Formatter):

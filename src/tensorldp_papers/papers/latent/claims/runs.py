@@ -297,7 +297,7 @@ def table2(evidence: Evidence, dataset: str, printed: dict[float, float]) -> Fin
     ours += "".join(f"; on permuted labels {chance[e]} at eps {e:g}" for e in printed if e in chance)
     impossible = f"{cannot}, and ours {ours}" if limit < printed[least] - BELOW else ""
     found = in_a_reading(evidence, [dataset], test, impossible=impossible)
-    return replace(found, numbers=(*found.numbers, *named(spreads)))
+    return replace(found, numbers=(*found.numbers, *named({f"limit of reading A at eps {least:g}": limit} | spreads)))
 
 
 @claim("A11", expected=f"at least {0.9816 - BELOW:g} (MNIST) and {0.7875 - BELOW:g} (CIFAR-10)")

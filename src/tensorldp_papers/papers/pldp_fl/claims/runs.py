@@ -315,6 +315,7 @@ def relative_error(evidence: Evidence) -> Finding:
         f"slopes in eps {', '.join(f'{leaf.value.mean:.2f}' for leaf in falls)}, in the range "
         f"{', '.join(f'{leaf.value.mean:.2f}' for leaf in rises)}; mean error "
         f"{', '.join(f'{errors[mode].mean:.3g}' for mode in measured)} for t1, t2, t3 about a centre of 1",
+        numbers=[errors[mode].number(f"error of {mode}") for mode in measured],
     )
 
 

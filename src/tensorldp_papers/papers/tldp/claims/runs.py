@@ -236,6 +236,7 @@ def type1_reaches(evidence: Evidence, on: str) -> Finding:
         evidence,
         [AnyOf(list(parts.values()))],
         f"without perturbation {clean(scores)}; the true pure epsilon of TLDP-L is {true:,.0f} there",
+        numbers=(clean(scores).number("without perturbation"), *named({"true pure epsilon of TLDP-L": true})),
         condition=f"of {' and '.join(alone)}; {others}" if alone and others else "",
     )
 
@@ -338,9 +339,11 @@ def gaussian_above_laplace(evidence: Evidence) -> Finding:
     for scores in made:
         low, high = ([e for e in scores.points("tldp-l") if least < e <= most] for least, most in ((0, 2), (4, np.inf)))
         parts.append(scores.above("tldp-g", "tldp-l", epsilons=low, note=""))
-        later += [f"above 4 nats {scores.gap('tldp-g', 'tldp-l', epsilons=high, note='')}"] if high else []
+        later += [scores.gap("tldp-g", "tldp-l", epsilons=high, note="")] if high else []
     condition = f"{NOMINAL} below 4 nats an element: at an equal true one TLDP-G guarantees no finite pure epsilon"
-    return settle(evidence, parts, "; ".join(later), datasets=IMAGES, condition=condition)
+    observed = joined(f"above 4 nats {gap}" for gap in later)
+    numbers = [gap.value.number(f"{gap.name} above 4 nats") for gap in later]
+    return settle(evidence, parts, observed, datasets=IMAGES, condition=condition, numbers=numbers)
 
 
 @claim("T41", expected=f"each TLDP method above each baseline by {MARGIN} on average over the nominal grid")
@@ -353,9 +356,9 @@ def large_margin(evidence: Evidence) -> Finding:
     networks = {name for scores in made for name in scores.rows["variant"]}
     gaps = _margins_at_true_epsilon(honest[honest["variant"].isin(networks)])
     text = f"TLDP-L is {np.mean(gaps):+.3f} from Laplace ({len(gaps)} pairs)" if gaps else "no pair of runs was made"
-    found = settle(evidence, parts, f"at an equal true epsilon {text}", datasets=IMAGES, condition=NOMINAL)
     margin = named({"TLDP-L minus Laplace at an equal true epsilon": float(np.mean(gaps))} if gaps else {})
-    return replace(found, numbers=(*found.numbers, *margin))
+    observed = f"at an equal true epsilon {text}"
+    return settle(evidence, parts, observed, datasets=IMAGES, condition=NOMINAL, numbers=margin)
 
 
 def _margins_at_true_epsilon(rows: pd.DataFrame) -> list[float]:
@@ -400,7 +403,7 @@ def type2_mnist(evidence: Evidence) -> Finding:
     most = [part for name in TLDP for part in scores.at_each(name, high=0.8 + ABOUT).values()]
     reached = AnyOf([scores.at_largest(name, 0.8 - ABOUT) for name in TLDP])
     observed = joined([f"without perturbation {clean(scores)}", as_printed(evidence, [scores])])
-    return settle(evidence, [reached, *most], observed)
+    return settle(evidence, [reached, *most], observed, numbers=[clean(scores).number("without perturbation")])
 
 
 @claim("T43", expected=f"F1 within {ABOUT} of 0.4 at the largest epsilon, on both")
@@ -408,8 +411,9 @@ def type2_colour(evidence: Evidence) -> Finding:
     colour = IMAGES[1:]
     made = each(evidence, TYPE2, colour, TLDP)
     parts = [scores.at_largest(name, 0.4 - ABOUT, 0.4 + ABOUT) for scores in made for name in TLDP]
-    unperturbed = [f"without perturbation {clean(scores)} on {scores.name}" for scores in made]
-    return settle(evidence, parts, joined([*unperturbed, as_printed(evidence, made)]), datasets=colour)
+    texts = [f"without perturbation {clean(scores)} on {scores.name}" for scores in made]
+    numbers = [clean(scores).number(f"without perturbation on {scores.name}") for scores in made]
+    return settle(evidence, parts, joined([*texts, as_printed(evidence, made)]), datasets=colour, numbers=numbers)
 
 
 def _without_table5(made: list[Scores]) -> Finding:

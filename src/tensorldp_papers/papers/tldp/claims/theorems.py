@@ -149,12 +149,13 @@ def tanh_helps(evidence: Evidence) -> Finding:
     numbers: dict[str, float] = {}
     for how, endings in READINGS.items():
         if runs := {name: made for name in noisy if (made := _trainings(evidence, name, endings))}:
-            readings[how], texts, found = _reading(evidence, how, runs)
-            told, numbers = told + texts, numbers | found
+            readings[how], texts, leads = _reading(evidence, how, runs)
+            told, numbers = told + texts, numbers | leads
     if len(readings) < len(READINGS):
         readings = {reading: weakly(statement, ONE_READING) for reading, statement in readings.items()}
     options = {f"with {how} alone": statement for how, statement in readings.items()}
-    return settle(evidence, options, joined(told), datasets=IMAGES, numbers=named(numbers))
+    found = [*named(numbers), *(part.number() for part in unperturbed.values())]
+    return settle(evidence, options, joined(told), datasets=IMAGES, numbers=found)
 
 
 @claim("T58", expected="the probability that a pair of elements stays equal under independent noise, 0 for a density")

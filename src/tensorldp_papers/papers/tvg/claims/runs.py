@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from tensorldp.mechanisms.tvg_budget import Schedule
-from tensorldp_papers.claims.base import Finding, NotRun, claim
+from tensorldp_papers.claims.base import Finding, NotRun, claim, named
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.fairness import (
     Scores,
@@ -251,13 +251,14 @@ def ordered(
     both = [
         scores.above(*order) for order in orders for scores in read(evidence, study, order[:2], datasets, every=True)
     ]
-    aside = [str(gap) for gap in both if gap.name not in {part.name for part in parts}]
+    aside = [gap for gap in both if gap.name not in {part.name for part in parts}]
     if on_adult and evidence.cells(SGD, dataset="adult", mechanism=on_adult[1]):
         parts += [scores.above(*on_adult) for scores in read(evidence, SGD, on_adult[:2], ["adult"])]
-    told = f"beside it {', '.join(aside)}" if aside else ""
+    told = f"beside it {', '.join(map(str, aside))}" if aside else ""
     observed = joined([told, beside(evidence, [scores.dataset for scores in made])])
     of = datasets if len(datasets) > 1 else ()
-    return settle(evidence, parts, observed, datasets=of, then=_from_which(made))
+    numbers = [gap.number() for gap in aside]
+    return settle(evidence, parts, observed, datasets=of, then=_from_which(made), numbers=numbers)
 
 
 @claim(
@@ -406,6 +407,7 @@ def matrix_varies(evidence: Evidence) -> Finding:
         [varies],
         f"standard deviations {', '.join(f'{value:.4f} at {epsilon:,.10g}' for epsilon, value in by_epsilon.items())}",
         condition=joined([only, "as much as Gaussian, with which it is one noise by construction"]),
+        numbers=named({f"standard deviation at epsilon {epsilon:g}": value for epsilon, value in by_epsilon.items()}),
     )
 
 
@@ -466,6 +468,7 @@ def superior(evidence: Evidence) -> Finding:
             if evidence.cells(study, dataset=scores.dataset, mechanism="matrix"):
                 (further,) = read(evidence, study, ("idn", "matrix"), [scores.dataset])
                 beside.append(further.above("idn", "matrix"))
-    contrary = [str(part) for part in beside if part.value.mean <= 0]
+    contrary = [part for part in beside if part.value.mean <= 0]
     held = f"above the paper's own baselines in {len(beside) - len(contrary)} of {len(beside)} comparisons"
-    return settle(evidence, parts, joined([held, f"not in {', '.join(contrary)}" if contrary else ""]))
+    told = joined([held, f"not in {', '.join(map(str, contrary))}" if contrary else ""])
+    return settle(evidence, parts, told, numbers=[part.number() for part in contrary])
