@@ -27,7 +27,7 @@ from tensorldp_papers.nets.private_sgd import GradientNoise, PrivateStep
 from tensorldp_papers.nets.reference_loops import plain_fit, plain_predict
 from tensorldp_papers.papers.latent.bit_strings import standardise_records
 from tensorldp_papers.papers.latent.networks import BitANN, conv_module, feature_count
-from tensorldp_papers.papers.latent.training import fit_stream, make_optimizer, predict_stream
+from tensorldp_papers.papers.latent.training import fit_stream, make_optimizer
 from tensorldp_papers.run.records import Records, Scaling, model_inputs, read_records
 
 Arm = Callable[[Records, Records, int, bool], float]
@@ -97,7 +97,7 @@ def latent(train: Records, test: Records, seed: int, quick: bool) -> float:
             device=CPU,
             precision="bfloat16",
         )
-        return share(predict_stream(model, clean, CPU, precision="bfloat16"), test.y)
+        return share(predict(model, clean, precision="bfloat16"), test.y)
 
     def classes(part: Tensor) -> Tensor:
         found: Tensor = model.body(bytes_to_bits(part, model.bits) - model.shares)

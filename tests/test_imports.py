@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from importlinter.cli import lint_imports
 
 ROOT = Path(__file__).parents[1]
@@ -18,6 +20,7 @@ MODULES = {
 }
 TREES = {name: ast.parse(path.read_text()) for name, path in MODULES.items()}
 LIBRARY = {"torch", "numpy", "scipy", "tensorldp"} | sys.stdlib_module_names
+OF_THE_PIPELINE = {"dp_accounting", "jinja2", "safetensors", "shtab", "sklearn"}  # that the library uses, too
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -57,4 +60,21 @@ def test_the_library_needs_torch_numpy_and_scipy_alone() -> None:
     assert len(library) > 50
     for module in library:
         assert tops(module, functions=False) <= LIBRARY, module
-        assert tops(module, functions=True) <= LIBRARY | {"dp_accounting", "jinja2", "safetensors", "sklearn"}, module
+        assert tops(module, functions=True) <= LIBRARY | OF_THE_PIPELINE, module
+
+
+LAZY = """
+import sys, tensorldp
+assert {"mechanisms", "privacy"} <= set(dir(tensorldp))
+assert "torch" not in sys.modules
+assert tensorldp.mechanisms.make and tensorldp.privacy.check
+print(*sys.modules)
+"""
+
+
+@pytest.mark.slow
+def test_what_takes_long_to_import_waits_until_it_is_used() -> None:
+    done = subprocess.run([sys.executable, "-c", LAZY], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "torch" in done.stdout.split()
+    assert not {"pandas", "scipy.optimize", "scipy.stats", "sklearn"} & set(done.stdout.split())

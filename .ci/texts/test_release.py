@@ -23,6 +23,13 @@ def test_one_version_and_one_license_everywhere() -> None:
     assert read("LICENSE").startswith(f"{PROJECT['license']} License")
 
 
+def test_what_an_index_is_told_is_what_the_citation_says() -> None:
+    assert [author["name"] for author in PROJECT["authors"]] == [author["name"] for author in CITATION["authors"]]
+    assert PROJECT["keywords"] == CITATION["keywords"]
+    said = read("CITATION.cff").replace("arXiv:", "https://arxiv.org/abs/").replace("doi: ", "https://doi.org/")
+    assert [address for address in PROJECT["urls"].values() if address not in said] == []
+
+
 def test_the_readme_shows_the_version_the_license_and_the_oldest_python() -> None:
     python = f"{PROJECT['requires-python'].removeprefix('>=')} or later"
     for name, text in (("python", python), ("license", PROJECT["license"]), ("version", PROJECT["version"])):

@@ -91,9 +91,14 @@ def write_text(path: Path, text: str) -> None:
         temporary.write_text(text)
 
 
+def json_text(value: Any) -> str:
+    """Returns `value` as indented JSON with sorted keys; infinities become the word "inf"."""
+    return json.dumps(plain(value), indent=1, sort_keys=True, allow_nan=False)
+
+
 def write_json(path: Path, value: Any) -> None:
-    """Writes `value` as indented JSON with sorted keys, whole or not at all; infinities become the word "inf"."""
-    write_text(path, json.dumps(plain(value), indent=1, sort_keys=True, allow_nan=False) + "\n")
+    """Writes the `json_text` of a value, whole or not at all."""
+    write_text(path, json_text(value) + "\n")
 
 
 def plain(value: Any) -> Any:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from tensorldp import mechanisms, privacy
+import tensorldp
+from tensorldp import mechanisms
 from tensorldp.errors import InputError
 
 
@@ -31,9 +32,9 @@ class Collector:
 
     def cost(self, rounds: int) -> float:
         """Epsilon at delta 1e-5 after some rounds."""
-        spent: privacy.Guarantee = privacy.compose(self.mechanism, count=rounds, delta=1e-5)
+        spent: tensorldp.privacy.Guarantee = tensorldp.privacy.compose(self.mechanism, count=rounds, delta=1e-5)
         return spent.epsilon
 
     def is_refuted(self) -> bool:
         """Whether a short check refutes the mechanism's own claim."""
-        return privacy.check(self.mechanism, minutes=0.1).refuted
+        return tensorldp.privacy.check(self.mechanism, minutes=0.1).refuted

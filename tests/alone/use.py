@@ -31,11 +31,14 @@ assert "decision trees: not tried" in str(verdict)
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """`python -m tensorldp` in this environment, whose packages may be known to this process alone."""
-    code = f"import sys; sys.path[:] = {sys.path!r}; from tensorldp.commands.main import main; main()"
+    """The command `tensorldp` in this environment, whose packages may be known to this process alone."""
+    code = f"import sys; sys.path[:] = {sys.path!r}; from tensorldp.__main__ import main; sys.exit(main())"
     return subprocess.run([sys.executable, "-S", "-c", code, *arguments], capture_output=True, text=True, check=False)
 
 
+assert command("--version").stdout == f"tensorldp {tensorldp.__version__}\n"
+done = command("guarantee", "tldp-l", "--epsilon", "1", "--box", "0", "1", "--shape", "28", "28")
+assert "exactly 382.304" in done.stdout, done
 done = command("canaries", "--epsilon", "1")
 assert done.returncode == 2, done
 assert "pip install 'tensorldp[pipeline]'" in done.stderr, done.stderr

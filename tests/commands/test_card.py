@@ -129,9 +129,13 @@ def test_the_label_has_what_the_curve_guarantees_for_three_shapes_many_uses_and_
     assert "whole numbers" in line.why
 
 
-def test_a_label_of_one_element_is_said_to_be_of_784_for_an_image(folder: Path) -> None:
-    code, found = card(folder, "lies_of_cards:PerElement", "--epsilon", "1")
+def test_a_label_of_one_element_is_said_to_be_of_784_for_an_image(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, found = card(folder, "lies_of_cards:PerElement", "--epsilon", "1", "--json")
     assert code == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert found == {**printed, "picture": found["picture"], "seal": found["seal"]}
     assert str(found["sentence"]).startswith("PerElement at ε = 1 guarantees an image of 28 × 28 an ε of")
     assert [leak["name"] for leak in found["leaks"]] == ["PerElement", "laplace"]  # by its class: it is not registered
     assert [line["pure"] for line in found["label"]] == pytest.approx([64, 784, 3072])

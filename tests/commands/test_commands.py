@@ -1,14 +1,17 @@
-"""`python -m tensorldp`."""
+"""The command `tensorldp`."""
 
 import json
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tensorldp.commands.main import exit_code, main
+import tensorldp
+from tensorldp.commands.main import COMMANDS, exit_code
 from tensorldp.mechanisms import Box, make, mechanism_class, names
 
 PLUGIN = """
@@ -34,9 +37,8 @@ def test_check_refutes_a_class_of_a_users_module_and_writes_it_down(
     (tmp_path / "plugin_of_a_user.py").write_text(PLUGIN)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
-    with pytest.raises(SystemExit) as stop:
-        main(("check", "plugin_of_a_user:Quiet", "--epsilon", "1", "--box", "0", "1", "--shape", "2", "--out", "out"))
-    assert stop.value.code == 1
+    given = ("plugin_of_a_user:Quiet", "--epsilon", "1", "--box", "0", "1", "--shape", "2", "--out", "out")
+    assert exit_code(("check", *given)) == 1
     verdict = json.loads((tmp_path / "out" / "verdict.json").read_text())
     assert (verdict["subject"], verdict["refuted"]) == ("plugin_of_a_user:Quiet (laplace)", True)
     assert "<h1>plugin_of_a_user:Quiet (laplace)</h1>" in (tmp_path / "out" / "verdict.html").read_text()
@@ -84,9 +86,63 @@ def test_guarantee_says_what_an_epsilon_means(capsys: pytest.CaptureFixture[str]
     assert "their floats add nothing" in said(capsys, "guarantee", "laplace-secure", "--epsilon", "1")
 
 
+def content(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> Any:
+    return json.loads(said(capsys, *arguments, "--json", code=code))
+
+
+def test_json_has_the_numbers_of_a_guarantee_and_of_its_calibration(capsys: pytest.CaptureFixture[str]) -> None:
+    found = content(capsys, "guarantee", "tldp-l", "--epsilon", "1", "--shape", "28", "28", "--uses", "10")
+    mechanism = make("tldp-l", epsilon=1.0, domain=Box(0, 1, (28, 28)))
+    assert found["domain"] == {"low": 0.0, "high": 1.0, "shape": [28, 28]}
+    one, ten = found["releases"]
+    assert (one["count"], one["unit"], one["pure_epsilon"]) == (1, "record", "inf")
+    assert one["epsilon"] == mechanism.guarantee(1e-5).epsilon < ten["epsilon"]
+    found = content(capsys, "calibrate", "laplace", "--record-epsilon", "2", "--shape", "4")
+    assert found["nominal_epsilon"] == found["epsilon"] == pytest.approx(2.0)
+    assert found["element_error"] == pytest.approx(2**0.5 * 4 / 2)
+
+
+@pytest.mark.slow
+def test_json_is_the_verdict_that_is_written_and_nothing_else_is_on_standard_output(tmp_path: Path) -> None:
+    loud = "def f(x, generator):\n    print('I was called')\n    os.system('echo by a shell')\n    return x\n"
+    (tmp_path / "loud.py").write_text(f"import os\n{loud}")
+    command = [sys.executable, "-m", "tensorldp", "check", "loud:f", "--claim-epsilon", "1", "--out", "out", "--json"]
+    small = ["--rounds", "1", "--starts", "1", "--samples", "256"]
+    done = subprocess.run([*command, *small], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert json.loads(done.stdout) == json.loads((tmp_path / "out" / "verdict.json").read_text())
+    assert "I was called" in done.stderr
+    assert "by a shell" in done.stderr
+
+
+def test_json_of_a_mistake_is_empty(capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(capsys, "guarantee", "laplac", "--epsilon", "1", "--json", code=2) == ""
+
+
 def test_mechanisms_lists_every_key(capsys: pytest.CaptureFixture[str]) -> None:
     lines = said(capsys, "mechanisms").splitlines()
     assert [line for line in lines if not line.startswith(" ")] == names()
+    found = content(capsys, "mechanisms")
+    assert [one["key"] for one in found] == names()
+    assert {"domain": "box", "unit": "record", "status": "textbook"}.items() <= found[names().index("laplace")].items()
+
+
+def test_the_version_is_the_librarys(capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(capsys, "--version") == f"tensorldp {tensorldp.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"), [("", set(COMMANDS)), ("gu", {"guarantee"}), ("check --js", {"--json"}), ("canaries ", None)]
+)
+def test_a_shell_completes_commands_and_options(
+    typed: str, offered: set[str] | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = said(capsys, "--print-completion", "bash")
+    words = typed.split(" ")
+    ask = f'{script}\nCOMP_WORDS=(tensorldp "$@"); COMP_CWORD={len(words)}; _shtab_tensorldp; echo "${{COMPREPLY[@]}}"'
+    done = subprocess.run(["bash", "-c", ask, "bash", *words], capture_output=True, text=True, check=False)
+    assert (offered or {"dp-sgd", "federated"}) <= set(done.stdout.split()), done
+    assert not typed or len(done.stdout.split()) < len(COMMANDS)
 
 
 def test_a_reader_that_has_had_enough_ends_a_command_quietly(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,8 +160,9 @@ def test_canaries_in_dp_sgd(arguments: tuple[str, ...], code: int, capsys: pytes
 
 
 def test_canaries_in_a_federated_run(capsys: pytest.CaptureFixture[str]) -> None:
-    text = said(capsys, "canaries", "federated", "--mechanism", "privunit", "--canaries", "50")
-    assert "the accountant says epsilon 2," in text
+    run = ("canaries", "federated", "--mechanism", "privunit", "--canaries", "50")
+    assert "the accountant says epsilon 2," in said(capsys, *run)
+    assert content(capsys, *run)["epsilon_upper"] == pytest.approx(2.0, rel=1e-4)
 
 
 GIVEN = [((4,), 0.01, 1e-6), ((4,), 0.01, 7.3), ((28, 28), 1e-5, 1.0), ((28, 28), 0.0, 1e-6), ((4,), 1e-5, 7.3)]

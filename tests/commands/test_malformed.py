@@ -1,4 +1,4 @@
-"""`python -m tensorldp check` ends with 0 (not refuted), 1 (refuted) or 2 (could not be checked), whatever it gets.
+"""`tensorldp check` ends with 0 (not refuted), 1 (refuted) or 2 (could not be checked), whatever it gets.
 
 The functions that it gets are called like what they release; the claim is epsilon 1 on [-1, 1]^2.
 """

@@ -32,7 +32,7 @@ from tensorldp_papers.data.fetch import fetch
 from tensorldp_papers.data.images import augment
 from tensorldp_papers.data.prepare import prepare, write_splits
 from tensorldp_papers.data.split import Options, Parsed
-from tensorldp_papers.data.tabular import CLASSES, ctg_table, interspersed, parse_adult
+from tensorldp_papers.data.tabular import DARKNET_CLASSES, ctg_table, interspersed, parse_adult
 from tensorldp_papers.data.text import LENGTH, frequent, tokenise
 
 
@@ -181,7 +181,7 @@ def test_the_papers_split_sizes_of_darknet() -> None:
     (train, y_train), (test, y_test) = interspersed(np.arange(len(y)), y, 0)
     assert (len(train), len(test)) == (113184, 28297)
     assert len(np.union1d(train, test)) == len(y)
-    tor = CLASSES.index("Tor")
+    tor = DARKNET_CLASSES.index("Tor")
     # Tor is spread evenly and keeps its order
     assert (y_train == tor).sum() == pytest.approx(0.8 * 1392, abs=8)
     assert (np.diff(np.concatenate([train[y_train == tor], test[y_test == tor]])) > 0).all()

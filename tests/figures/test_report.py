@@ -109,6 +109,15 @@ def test_the_page_begins_with_a_picture_and_says_which_studies_it_covers(text: s
     assert "Your data, mine, by the method of Figure 1 of the source (section 5), which lacks them." in narrow
 
 
+def test_a_small_run_shows_the_kept_picture_beside_its_own_and_says_how_to_get_it(figures: Path) -> None:
+    words = "The same picture on real data"
+    small = metrics().assign(scale="quick")
+    assert words in (text := page(figures, metrics=small, kept=figures))
+    assert "--config scale=desk" in text
+    assert words not in page(figures, metrics=small)  # a package without kept figures
+    assert words not in page(figures, metrics=small.assign(scale="desk"), kept=figures)
+
+
 def test_verdicts_are_two_bars_with_links_to_their_claims(text: str) -> None:
     part = text[text.index('<h2 id="verdicts"') : text.index("The same counts by source")]
     assert part.count('class="bar"') == 2

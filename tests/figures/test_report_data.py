@@ -153,10 +153,11 @@ def test_what_tldp_guarantees_is_taken_from_its_rows_and_compared_with_laplace_a
     assert not [sentence for sentence in sentences(rows) if "differ" in sentence]
 
 
-def test_refuted_theorems_are_counted_and_audits_that_exceed_a_guarantee_compared_with_chance() -> None:
-    for count, text in enumerate(("None of the", "1 of the", "2 of the")):
-        told = claims(4).assign(kind="theorem", verdict=["refuted"] * count + ["reproduced"] * (4 - count))
-        assert sentences(claims=told)[-2].startswith(text)
+def test_only_what_a_run_decides_is_counted_and_audits_that_exceed_a_guarantee_are_compared_with_chance() -> None:
+    for count, text in enumerate(("none", "1", "2")):
+        told = claims(4).assign(kind="empirical", verdict=["mixed"] * count + ["undecided"] * (4 - count))
+        assert sentences(claims=told)[-2] == f"It decides {text} of 4 statements about runs."
+    assert not [text for text in sentences(claims=claims(4).assign(kind="theorem")) if "decides" in text]
     assert sentences()[-1] == "None of 2 audits found more than its guarantee allows."
     above = sentences(audits=audits().assign(epsilon_lower=3.0))[-1]
     assert above == "Audits exceed a guarantee 2 times, more than chance explains."

@@ -11,6 +11,7 @@ from tensorldp.errors import InputError
 from tensorldp.mechanisms.bits import encode_bits
 from tensorldp.randomness import generator
 from tensorldp_papers.nets import Task
+from tensorldp_papers.nets.classify import predict
 from tensorldp_papers.nets.federated import get_vector
 from tensorldp_papers.papers.latent.networks import BitANN, baseline_cnn, conv_module, feature_count, printed
 from tensorldp_papers.papers.latent.training import (
@@ -19,7 +20,6 @@ from tensorldp_papers.papers.latent.training import (
     fit_stream,
     make_optimizer,
     nearest_mean,
-    predict_stream,
 )
 
 GREY, COLOUR = (28, 28), (32, 32, 3)
@@ -103,7 +103,7 @@ def test_training_learns_and_is_deterministic(name: str, rate: float | None) -> 
     assert torch.equal(get_vector(first), get_vector(again))
     assert [epoch for epoch, _ in seen] == [*range(1, 31)] * 2
     assert seen[-1][1] > 0.95
-    assert float((predict_stream(first, X, CPU, batch_size=7) == Y).float().mean()) > 0.95
+    assert float((predict(first, X, batch_size=7) == Y).float().mean()) > 0.95
 
 
 def test_one_step_of_sgd_is_the_gradient_of_the_whole_batch() -> None:

@@ -12,12 +12,12 @@ from tensorldp.randomness import generator
 from tensorldp_papers.data.catalogue import get
 from tensorldp_papers.nets.efficientnet import EfficientNetLite2, SameConv, load_lite2
 from tensorldp_papers.nets.registry import seed_model
-from tensorldp_papers.public.imagenet_classes import CLASSES, columns_of, mapped_labels
+from tensorldp_papers.public.imagenet_classes import IMAGENET_CLASSES, columns_of, mapped_labels
 
 NAMES = MobileNet_V2_Weights.IMAGENET1K_V1.meta["categories"]
 
 
-@pytest.mark.parametrize("dataset", list(CLASSES))
+@pytest.mark.parametrize("dataset", list(IMAGENET_CLASSES))
 def test_every_class_has_names_of_imagenet_that_no_other_has(dataset: str) -> None:
     columns, classes = columns_of(dataset)
     assert len(set(columns)) == len(columns)

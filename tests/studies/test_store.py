@@ -104,7 +104,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 @pytest.mark.parametrize("model", ["mobilenet_v2", "lenet_tanh", "linear"])
 def test_a_network_is_read_again_as_it_was_trained(model: str, data: Path, run: Run) -> None:
     """MobileNetV2 counts batches, in arrays without a dimension."""
-    settings = {"training": TRAINING | {"pretrained": False}, "factors": {"model": model}}
+    settings: dict[str, Any] = {"training": TRAINING | {"pretrained": False}, "factors": {"model": model}}
     assert run([task(made := make_cell("learning", "laplace", "2", **settings), data)])[made.path] is not None
     assert {step for step, *_ in run.steps} >= {"_models", "_scores"}
 

@@ -46,12 +46,13 @@ rule report:
             ]
         ),
         settings=PLAN.settings.model_dump_json(),
+        kept=["--kept", KEPT_FIGURES] if KEPT_FIGURES.is_dir() else [],
     log: "logs/report.log"
     conda: "../../envs/tensorldp.yaml"
     shell:
         "stage report --metrics {input.metrics} --figures results/figures --tables {input.tables} "
         "--claims {input.claims} --audits {input.audits} --guarantees {input.guarantees} --standing {input.standing} "
-        "--studies {params.studies:q} "
+        "--studies {params.studies:q} {params.kept:q} "
         "--settings {params.settings:q} --out {output} > {log} 2>&1"
 
 

@@ -22,7 +22,7 @@ try:
     from tensorldp_papers.run.study import load_study, study_files
     from tensorldp_papers.data.catalogue import get as dataset_entry
     from tensorldp_papers.data.catalogue import names as dataset_names, weights_names
-    from tensorldp_papers.public.imagenet_classes import CLASSES as IMAGENET_CLASSES
+    from tensorldp_papers.public.imagenet_classes import IMAGENET_CLASSES
     from tensorldp.errors import InputError
     from tensorldp.mechanism_table import MECHANISMS, NO_PRIVACY
     from tensorldp_papers.run import at_work, environment, slurm
@@ -37,6 +37,7 @@ BASE = Path(os.path.relpath(Path(workflow.current_basedir.get_path_or_uri(secret
 SCRIPTS = BASE.absolute() / "workflow" / "scripts"
 NOTEBOOKS = BASE / "notebooks"
 REFERENCE = BASE / "results" / "reference"
+KEPT_FIGURES = BASE / "docs" / "figures"
 
 
 def validated_plan():

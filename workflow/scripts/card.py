@@ -1,4 +1,4 @@
-"""A card for a mechanism, as `python -m tensorldp card` makes it, at an epsilon of 1 on digits.
+"""A card for a mechanism, as `tensorldp card` makes it, at an epsilon of 1 on digits.
 
 A mechanism of bits has one on records of bits. One whose releases have another shape has a page that says so.
 """

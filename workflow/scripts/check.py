@@ -1,4 +1,4 @@
-"""Try to prove a mechanism's guarantee wrong: as `python -m tensorldp check`, on a small record."""
+"""Try to prove a mechanism's guarantee wrong: as `tensorldp check`, on a small record."""
 
 from __future__ import annotations
 

@@ -27,6 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     arg.add_argument("--settings", default="{}", help="the run's settings, as JSON")
     arg.add_argument("--out", type=Path, required=True, help="HTML file to write")
+    arg.add_argument("--kept", type=Path, help="folder of the figures of the kept results")
     arg.add_argument("--standing", type=Path, required=True, help="table of refuted guarantees; one of them stops this")
     args = arg.parse_args(arguments)
     stop_if_refuted(args.standing, args.out)
@@ -39,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         claims=read_table(args.claims, keep_default_na=False),
         audits=read_table(args.audits),
         guarantees=read_table(args.guarantees),
+        kept=args.kept,
     )
     write_text(args.out, page)
 

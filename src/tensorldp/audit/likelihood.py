@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -117,14 +117,14 @@ class Audit:
 
     epsilon_lower: float
     delta: float
-    pair: tuple[Tensor, Tensor]
-    event: str
+    pair: tuple[Tensor, Tensor] = field(repr=False)
+    event: str = field(repr=False)
     confidence: float
     samples: int
     unit: str
-    atom_lower: float = 0.0
-    hits: int = 0
-    other_hits: int = 0
+    atom_lower: float = field(default=0.0, repr=False)
+    hits: int = field(default=0, repr=False)
+    other_hits: int = field(default=0, repr=False)
 
     def bound_at(self, confidence: float) -> float:
         """Computes `epsilon_lower` at another confidence: the event was fixed before the releases counted here.

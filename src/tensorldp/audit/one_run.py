@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -40,8 +40,8 @@ class OneRun:
     delta: float
     refuted: bool
     canaries: int
-    guesses: int
-    correct: int
+    guesses: int = field(repr=False)
+    correct: int = field(repr=False)
     confidence: float
 
     def __str__(self) -> str:

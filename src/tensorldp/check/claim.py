@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tensorldp.curves.base import PrivacyCurve
 from tensorldp.deltas import REPORT_DELTA
@@ -24,10 +24,10 @@ class Claim:
         curve: the whole privacy curve, where one is claimed.
     """
 
-    points: tuple[tuple[float, float], ...]
-    unit: str
+    points: tuple[tuple[float, float], ...] = field(repr=False)
+    unit: str = field(repr=False)
     text: str
-    curve: PrivacyCurve | None = None
+    curve: PrivacyCurve | None = field(default=None, repr=False)
 
     @property
     def countable(self) -> tuple[tuple[float, float], ...]:

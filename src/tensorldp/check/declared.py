@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from scipy import stats
+from scipy.special import ndtri
 from torch import Tensor
 
 from tensorldp.audit.thresholds import Reals, quantum_of, rounded
@@ -175,7 +175,7 @@ def stated_error(
     target = Target.of(mechanism, None)
     worst = mechanism.worst_input()
     records = [("its worst input", worst)] + [(pair.name, pair.x) for pair in tried[:4]]
-    least = stats.norm.isf(error / (2 * len(records)))
+    least = -float(ndtri(error / (2 * len(records))))
     for name, record in records:
         pair = Pair(name, record, record)
         blocks = _releases(target, pair, False, samples, seed, "error", name)

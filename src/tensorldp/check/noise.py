@@ -7,8 +7,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 from torch import Tensor
 
 from tensorldp.audit.thresholds import Reals
@@ -77,7 +76,7 @@ def noise_misfit(
                 counts[:, side] += np.searchsorted(tails, LEVELS, side="right")
             if held < KEPT // 2:
                 some = slice(0, max(1, (KEPT // 2 - held) // target.size)), slice(0, KEPT // 2)
-                kept.append(np.where(up[some], 1.0, -1.0) * stats.norm.isf(np.maximum(beyond[some], 1e-300) / 2.0))
+                kept.append(np.where(up[some], 1.0, -1.0) * -ndtri(np.maximum(beyond[some], 1e-300) / 2.0))
                 held += kept[-1].size
             total += noise.size
     p_values = [*_tails(counts, total), *_shape(np.concatenate(kept), seed)]
@@ -86,19 +85,23 @@ def noise_misfit(
 
 
 def _tails(counts: npt.NDArray[np.int64], total: int) -> list[tuple[float, str]]:
+    from scipy.stats import binomtest
+
     p_values = []
     for level, (up, down) in zip(LEVELS, counts.tolist(), strict=True):
         beyond = up + down
         name = f"{beyond} of {total} elements lie beyond the tail of probability {level:.0e}"
-        p_values.append((float(stats.binomtest(beyond, total, level).pvalue), name))
+        p_values.append((float(binomtest(beyond, total, level).pvalue), name))
         if beyond:
             signs = f"{up} of {beyond} elements in the tail of probability {level:.0e} are positive"
-            p_values.append((float(stats.binomtest(up, beyond, 0.5).pvalue), signs))
+            p_values.append((float(binomtest(up, beyond, 0.5).pvalue), signs))
     return p_values
 
 
 def _shape(w: Reals, seed: int) -> list[tuple[float, str]]:
     """Computes p-values of consequences of w (records, elements) being independent and standard normal."""
+    from scipy import stats
+
     size = w.shape[1]
     p_values = [(float(stats.kstest(w.reshape(-1), "norm").pvalue), "single elements")]
     pairs = [("one record and the next", w[:-1], w[1:])]

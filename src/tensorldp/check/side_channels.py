@@ -6,7 +6,6 @@ import time
 
 import numpy as np
 import torch
-from scipy import stats
 from torch import Tensor
 
 from tensorldp.audit.thresholds import Reals
@@ -23,6 +22,8 @@ def timing_difference(target: Target, pair: Pair, seed: int, calls: int = CALLS)
     The records of each pair of calls are timed one after the other, which goes first decided by a coin, so that
     drifts of the machine cancel.
     """
+    from scipy.stats import wilcoxon
+
     source = generator("check", "timing", seed)
     records = [record.unsqueeze(0).to(target.dtype) for record in (pair.x, pair.x_prime)]
     coins = generator("check", "timing order", seed)
@@ -37,7 +38,7 @@ def timing_difference(target: Target, pair: Pair, seed: int, calls: int = CALLS)
         differences.append(times[0] - times[1])
     if not any(differences):
         return 1.0, calls
-    return float(stats.wilcoxon(differences).pvalue), calls
+    return float(wilcoxon(differences).pvalue), calls
 
 
 WAYS = ("records of one batch", "one call and the next", "generators of successive seeds")
@@ -86,6 +87,8 @@ def dependence(target: Target, record: Tensor, samples: int, seed: int) -> tuple
 
 def _p_value(one: Reals, two: Reals) -> float:
     """Tests independence. Ranks that are mostly ties have no usable normal limit: two rare values may coincide."""
+    from scipy import stats
+
     usual = [_most_frequent(side) for side in (one, two)]
     if max(count for _, count in usual) <= one.size / 2:
         return float(stats.spearmanr(one, two).pvalue)

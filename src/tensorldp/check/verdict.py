@@ -34,17 +34,17 @@ class Finding:
     """
 
     kind: str
-    text: str
+    text: str = field(repr=False)
     log_evidence: float
     epsilon: float | None = None
     delta: float | None = None
-    pair: str = ""
-    records: tuple[list[float], list[float]] | None = None
-    view: str = ""
+    pair: str = field(default="", repr=False)
+    records: tuple[list[float], list[float]] | None = field(default=None, repr=False)
+    view: str = field(default="", repr=False)
     event: str = ""
-    hits: int = 0
-    other_hits: int = 0
-    trials: int = 0
+    hits: int = field(default=0, repr=False)
+    other_hits: int = field(default=0, repr=False)
+    trials: int = field(default=0, repr=False)
     histogram: dict[str, list[float]] | None = field(default=None, repr=False)
 
     REFUTES = ("guarantee", "locality", "declaration")
@@ -79,20 +79,20 @@ class Verdict:
     """
 
     subject: str
-    claim: str
+    claim: str = field(repr=False)
     refuted: bool
     epsilon_lower: float
     delta_lower: float
-    findings: tuple[Finding, ...]
-    attempts: tuple[Attempt, ...]
+    findings: tuple[Finding, ...] = field(repr=False)
+    attempts: tuple[Attempt, ...] = field(repr=False)
     confidence: float
-    floating_point: bool
-    seed: int
+    floating_point: bool = field(repr=False)
+    seed: int = field(repr=False)
     samples: int
-    seconds: float
-    no_bound: str = ""
-    reach: Reach | None = None
-    dtype: str = "float64"
+    seconds: float = field(repr=False)
+    no_bound: str = field(default="", repr=False)
+    reach: Reach | None = field(default=None, repr=False)
+    dtype: str = field(default="float64", repr=False)
 
     @property
     def proved(self) -> str:

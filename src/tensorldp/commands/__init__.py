@@ -1,1 +1,1 @@
-"""The commands of `python -m tensorldp`, one module each."""
+"""The commands of `tensorldp`, one module each."""

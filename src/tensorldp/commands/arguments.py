@@ -1,9 +1,10 @@
-"""The parser of every command line here."""
+"""The parser of every command line here, its arguments, and what a command answers."""
 
 from __future__ import annotations
 
 import argparse
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,6 +22,26 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._negative_number_matcher = re.compile(r"-(\.?\d|inf|nan)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command has found.
+
+    Attributes:
+        text: it in words.
+        content: it as plain values, for JSON.
+        refuted: whether a claim is refuted.
+    """
+
+    text: str
+    content: Any
+    refuted: bool = False
+
+
+def add_json_argument(parser: argparse.ArgumentParser) -> None:
+    """Adds the argument --json, for an answer that programs read."""
+    parser.add_argument("--json", action="store_true", help="print the answer as JSON, and nothing else")
 
 
 def add_seed_argument(parser: argparse.ArgumentParser) -> None:

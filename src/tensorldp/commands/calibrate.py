@@ -1,14 +1,16 @@
-"""`python -m tensorldp calibrate`: the nominal setting that gives a record exactly the requested guarantee."""
+"""`tensorldp calibrate`: the nominal setting that gives a record exactly the requested guarantee."""
 
 from __future__ import annotations
 
 import argparse
 import math
 from collections.abc import Callable
+from dataclasses import asdict
 from decimal import ROUND_FLOOR, Context
 
 from tensorldp.calibration import calibrate
-from tensorldp.commands.target import add_target_arguments, called, domain_of, error_lines, mechanism_of
+from tensorldp.commands.arguments import Answer
+from tensorldp.commands.target import add_target_arguments, content_of, domain_of, error_lines, mechanism_of
 from tensorldp.errors import MOST_EPSILON, InputError, check_budget, number
 from tensorldp.mechanisms import Mechanism
 
@@ -23,8 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--delta", type=float, default=0.0, help="delta of that guarantee (default: 0, a pure one)")
 
 
-def run(options: argparse.Namespace) -> int:
-    """Prints the nominal epsilon, and the guarantee and the error that come with it."""
+def run(options: argparse.Namespace) -> Answer:
+    """Says the nominal epsilon, and the guarantee and the error that come with it."""
     wanted, delta = check_budget("record-epsilon", options.record_epsilon), options.delta
     if not 0.0 <= delta < 1.0:
         raise InputError(f"delta must be at least 0 and below 1, got {delta!r}")
@@ -46,8 +48,9 @@ def run(options: argparse.Namespace) -> int:
     bound = "exactly" if reached.exact else "at most"
     short = f"{reached.epsilon:.6g}"
     least = short if float(short) >= reached.epsilon else repr(reached.epsilon)  # never less than is guaranteed
+    content = {**content_of(options.target, mechanism), **asdict(reached), "unreached": ""}
     lines = [
-        f"{called(options.target, mechanism)} on {mechanism.domain}",
+        f"{content['mechanism']} on {mechanism.domain}",
         f"nominal epsilon: {number(mechanism.epsilon)}",
         f"each {reached.unit} is guaranteed epsilon {bound} {least} at delta {delta:g}",
     ]
@@ -57,9 +60,9 @@ def run(options: argparse.Namespace) -> int:
             why = f"its atom, now of probability {atom:.3g}, exceeds delta and no finite epsilon holds"
         elif build(min((1.0 + SHORT) * mechanism.epsilon, MOST_EPSILON)).guarantee(delta).epsilon <= reached.epsilon:
             why = "no more is guaranteed"
-        lines.append(f"note: epsilon {wanted:g} is not reached, because with a larger nominal epsilon {why}")
-    print(*lines, *error_lines(mechanism), sep="\n")
-    return 0
+        content["unreached"] = f"epsilon {wanted:g} is not reached, because with a larger nominal epsilon {why}"
+        lines.append(f"note: {content['unreached']}")
+    return Answer("\n".join([*lines, *error_lines(mechanism)]), content)
 
 
 def _epsilon(mechanism: Mechanism, delta: float) -> float:

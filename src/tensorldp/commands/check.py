@@ -1,4 +1,4 @@
-"""`python -m tensorldp check`: try to prove a claimed guarantee wrong."""
+"""`tensorldp check`: try to prove a claimed guarantee wrong."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import torch
 from tensorldp.check.check import ELEMENT_BYTES, check
 from tensorldp.check.search import PATIENCE
 from tensorldp.check.verdict import verdict_folder, write_verdict
-from tensorldp.commands.arguments import add_seed_argument
+from tensorldp.commands.arguments import Answer, add_seed_argument
 from tensorldp.commands.target import add_target_arguments, called, domain_of, target_of
 from tensorldp.commands.watch import ended_after
 from tensorldp.errors import InputError, check_positive
@@ -51,8 +51,8 @@ def wall_limit(minutes: float) -> float:
     return 2 * PATIENCE * 60 * check_positive("minutes of a check", minutes) + 600
 
 
-def run(options: argparse.Namespace) -> int:
-    """Prints the verdict; returns 1 where the claim is refuted."""
+def run(options: argparse.Namespace) -> Answer:
+    """Gives the verdict."""
     if (
         options.out is not None
     ):  # whether the page lacks packages or a folder is better said before the check than after
@@ -84,7 +84,5 @@ def run(options: argparse.Namespace) -> int:
             progress=lambda text: print(text, file=sys.stderr, flush=True),
         )
     verdict = replace(verdict, subject=subject)
-    print(verdict)
-    if options.out is not None:
-        print(f"  written to {write_verdict(options.out, verdict)}")
-    return int(verdict.refuted)
+    written = "" if options.out is None else f"\n  written to {write_verdict(options.out, verdict)}"
+    return Answer(f"{verdict}{written}", verdict.as_dict(), verdict.refuted)

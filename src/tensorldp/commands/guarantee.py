@@ -1,12 +1,13 @@
-"""`python -m tensorldp guarantee`: what an epsilon on paper means for a record."""
+"""`tensorldp guarantee`: what an epsilon on paper means for a record."""
 
 from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Iterator
+from dataclasses import asdict
 
-from tensorldp.commands.target import add_target_arguments, called, domain_of, error_lines, mechanism_of
+from tensorldp.commands.arguments import Answer
+from tensorldp.commands.target import add_target_arguments, content_of, domain_of, error_lines, mechanism_of
 from tensorldp.composition import compose
 from tensorldp.deltas import REPORT_DELTA
 from tensorldp.errors import MOST_USES, check_whole, number
@@ -25,32 +26,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--uses", type=int, default=1, help="releases of the same record (default: 1)")
 
 
-def run(options: argparse.Namespace) -> int:
-    """Prints the guarantee of one release and of several, and what it means."""
-    print(*_lines(options), sep="\n")  # all of it, or nothing where a part cannot be said
-    return 0
-
-
-def _lines(options: argparse.Namespace) -> Iterator[str]:
+def run(options: argparse.Namespace) -> Answer:
+    """Says the guarantee of one release and of several, and what it means."""
     mechanism = mechanism_of(options, domain_of(options))
     uses = check_whole("uses", options.uses, low=1, high=MOST_USES)
-    yield f"{called(options.target, mechanism)}, nominal epsilon {number(mechanism.epsilon)}, on {mechanism.domain}"
+    content = {**content_of(options.target, mechanism), "releases": [], "on_grid": mechanism.on_grid}
+    lines = [f"{content['mechanism']}, nominal epsilon {number(mechanism.epsilon)}, on {mechanism.domain}"]
     for count in dict.fromkeys((1, uses)):
         curve = mechanism.curve().compose(count)
         guarantee = compose(mechanism, count=count, delta=options.delta)
+        pure, told_apart = curve.epsilon(0.0), (1 + curve.delta(0.0)) / 2
+        found = {"count": count, "pure_epsilon": pure, "atom": curve.atom, "told_apart": told_apart}
+        content["releases"].append({**asdict(guarantee), **found})
         bound = "exactly" if guarantee.exact else "at most"
         releases = "one release" if count == 1 else f"{count} releases"
-        yield f"{releases}, for each {guarantee.unit}:"
-        yield f"  epsilon at delta {options.delta:g}: {bound} {_number(guarantee.epsilon)}"
-        yield f"  pure epsilon: {_number(curve.epsilon(0.0))}"
+        lines.append(f"{releases}, for each {guarantee.unit}:")
+        lines.append(f"  epsilon at delta {options.delta:g}: {bound} {_number(guarantee.epsilon)}")
+        lines.append(f"  pure epsilon: {_number(pure)}")
         if curve.atom > 0.0:
-            yield f"  with probability {curve.atom:.3g} the release rules the other record out"
-        advantage = curve.delta(0.0)
-        yield f"  two equally likely records are told apart with probability {(1 + advantage) / 2:.4f} at most"
-    yield from error_lines(mechanism)
-    if mechanism.note:
-        yield f"note: {mechanism.note}"
-    yield FLOATS[mechanism.on_grid]
+            lines.append(f"  with probability {curve.atom:.3g} the release rules the other record out")
+        lines.append(f"  two equally likely records are told apart with probability {told_apart:.4f} at most")
+    lines += error_lines(mechanism)
+    lines += [f"note: {mechanism.note}"] if mechanism.note else []
+    lines.append(FLOATS[mechanism.on_grid])
+    return Answer("\n".join(lines), content)
 
 
 def _number(value: float) -> str:

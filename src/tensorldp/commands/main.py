@@ -1,4 +1,4 @@
-"""The commands of `python -m tensorldp`; Snakemake runs the studies, not these commands."""
+"""The commands of `tensorldp`; Snakemake runs the studies, not these commands."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import argparse
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from tensorldp.commands.arguments import Parser
+from tensorldp import __version__
+from tensorldp.commands.arguments import Answer, Parser
 from tensorldp.errors import InputError, described
+from tensorldp.files import json_text
 
 COMMANDS = {
     "check": "try to prove a claimed guarantee wrong",
@@ -25,12 +28,8 @@ COMMANDS = {
 }
 OUTSIDE = ("canaries", "card")  # whose modules are entry points of the group `tensorldp.commands`
 TRIES = ("check", "canaries", "card")  # the commands that may refute
+COMPLETION = "--print-completion"
 DONE, REFUTED, FAILED, INTERRUPTED, UNREAD = 0, 1, 2, 130, 141
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs a command and exits by `exit_code`."""
-    sys.exit(exit_code(arguments))
 
 
 def exit_code(arguments: Sequence[str] | None = None) -> int:
@@ -42,15 +41,17 @@ def exit_code(arguments: Sequence[str] | None = None) -> int:
         its output, such as `head`, stopped reading.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
-    command = given[0] if given and given[0] in COMMANDS else "this command"
+    command = given[0] if given and given[0] in COMMANDS else "tensorldp"
     try:
         try:
             options = _parser(given).parse_args(given)
         except SystemExit as stop:  # --help, or a mistake that argparse has reported
             return int(stop.code or 0)
-        code: int = _module(options.command).run(options)
+        with _aside() if options.json else nullcontext():
+            answer: Answer = _module(options.command).run(options)
+        print(json_text(answer.content) if options.json else answer.text)
         sys.stdout.flush()
-        return code
+        return REFUTED if answer.refuted else DONE
     except InputError as error:
         return _failed(str(error))
     except BrokenPipeError:
@@ -70,16 +71,41 @@ def exit_code(arguments: Sequence[str] | None = None) -> int:
         return _crashed(command, error)
 
 
+@contextmanager
+def _aside() -> Iterator[None]:
+    """Lets whatever is printed go to standard error, be it by code under test or by a process that starts here."""
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+class _PrintCompletion(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, _: Any, shell: Any, option: str | None = None) -> None:
+        import shtab
+
+        print(shtab.complete(parser, shell))
+        parser.exit()
+
+
 def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
-    parser = Parser(prog="python -m tensorldp", description="Questions to the library; Snakemake runs the studies.")
+    parser = Parser(prog="tensorldp", description="Questions to the library; Snakemake runs the studies.")
+    parser.add_argument("--version", action="version", version=f"tensorldp {__version__}")
+    parser.add_argument(
+        COMPLETION, action=_PrintCompletion, choices=("bash", "zsh"), help="print what completes commands in a shell"
+    )
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
-    chosen = given[0] if given and given[0] in COMMANDS else None
+    wanted = COMMANDS if COMPLETION in given else given[:1]
     for name, text in COMMANDS.items():
         codes = "0: not refuted; 1: refuted; 2: could not be checked" if name in TRIES else "0: done; 2: not possible"
         command = commands.add_parser(
             name, help=text, description=f"{text[0].upper()}{text[1:]}.", epilog=f"Exit code {codes}."
         )
-        if name == chosen:  # only the command that runs is imported
+        if name in wanted:  # only the command that runs is imported
             _module(name).add_arguments(command)
     return parser
 

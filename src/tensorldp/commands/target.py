@@ -7,10 +7,12 @@ import json
 import math
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from tensorldp.commands.arguments import add_json_argument
 from tensorldp.deltas import NOMINAL_DELTA
 from tensorldp.errors import InputError, blamed, shown
 from tensorldp.mechanisms import Ball, Box, Domain, Mechanism, mechanism_class, names
@@ -40,6 +42,7 @@ def add_target_arguments(parser: argparse.ArgumentParser, *, epsilon: bool) -> N
     parser.add_argument(
         "--option", action="append", default=[], metavar="KEY=VALUE", help="an option of the mechanism; repeatable"
     )
+    add_json_argument(parser)
 
 
 def domain_of(options: argparse.Namespace) -> Domain:
@@ -94,10 +97,21 @@ def called(typed: str, target: object) -> str:
     return target.name if is_registered(target) else f"{typed} ({target.name})"
 
 
+def content_of(typed: str, mechanism: Mechanism) -> dict[str, Any]:
+    """Returns what an answer for programs says of a mechanism."""
+    about = {"mechanism": called(typed, mechanism), "nominal_epsilon": mechanism.epsilon}
+    return {**about, "domain": asdict(mechanism.domain), "element_error": _element_error(mechanism)}
+
+
 def error_lines(mechanism: Mechanism) -> list[str]:
     """Says how far a release lies from its record, where that is known."""
+    error = _element_error(mechanism)
+    return [] if error is None else [f"root mean squared error of an element: {error:.6g}"]
+
+
+def _element_error(mechanism: Mechanism) -> float | None:
     error = mechanism.squared_error()
-    return [] if error is None else [f"root mean squared error of an element: {math.sqrt(error / mechanism.size):.6g}"]
+    return None if error is None else math.sqrt(error / mechanism.size)
 
 
 def _imported(target: str) -> Any:

@@ -19,7 +19,7 @@ from tensorldp.curves.loss_distribution import (
     loss_law,
     rounded_up,
 )
-from tensorldp.errors import InputError, check_real, check_whole, shown
+from tensorldp.errors import InputError, check_real, check_whole, number, shown
 
 SUM_TOLERANCE = 1e-6
 SMALL_LOSS = 1e-7  # a loss that a difference of logs gives to nine digits; smaller ones have fewer
@@ -92,6 +92,10 @@ class DiscreteCurve(RepeatedCurve):
         check_whole("count of a discrete curve", self.count, low=1, high=MOST_COUNT)
         if self.count > 1 and (not self._symmetric or lattice_step(self.loss_law.loss) is None):
             object.__setattr__(self, "exact", False)
+
+    def __repr__(self) -> str:
+        outcomes, pure = len(self.log_p), number(self.pure_epsilon)
+        return f"DiscreteCurve(outcomes={outcomes}, pure_epsilon={pure}, count={self.count}, exact={self.exact})"
 
     @cached_property
     def _laws(self) -> tuple[LossLaw, LossLaw]:

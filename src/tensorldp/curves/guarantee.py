@@ -29,7 +29,7 @@ class Guarantee:
     delta: float
     unit: str
     exact: bool
-    note: str = ""
+    note: str = field(default="", repr=False)
     epsilon_without_atom: float = field(kw_only=True)
 
     def __post_init__(self) -> None:

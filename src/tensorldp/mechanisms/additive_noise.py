@@ -47,6 +47,9 @@ class NoiseLaw:
     loss_unit: Callable[[float], float]
     curve: Callable[[Domain, float], PrivacyCurve]
 
+    def __repr__(self) -> str:
+        return f"NoiseLaw({getattr(self.add, '__name__', self.add)})"
+
 
 LAPLACE = NoiseLaw(
     add=add_laplace,

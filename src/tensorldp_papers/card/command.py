@@ -1,4 +1,4 @@
-"""`python -m tensorldp card`: one page about a mechanism, a picture to show, and the numbers."""
+"""`tensorldp card`: one page about a mechanism, a picture to show, and the numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tensorldp.check.check import check
-from tensorldp.commands.arguments import add_seed_argument
+from tensorldp.commands.arguments import Answer, add_seed_argument
 from tensorldp.commands.check import wall_limit
 from tensorldp.commands.target import add_target_arguments, domain_of, is_registered, target_of
 from tensorldp.commands.watch import ended_after
@@ -60,8 +60,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(options: argparse.Namespace) -> int:
-    """Makes the card; returns 1 where the claim is refuted, as `check` says it."""
+def run(options: argparse.Namespace) -> Answer:
+    """Makes the card; the claim is refuted where `check` says it."""
     started = time.perf_counter()
     check_whole("cores", options.cores, low=1)
     domain = domain_of(options)
@@ -111,9 +111,8 @@ def run(options: argparse.Namespace) -> int:
     stem.with_suffix(".png").write_bytes(image)
     write_card(stem, card.as_dict(), image)
     write_text(stem.with_suffix(".html"), page(card, image))
-    print(card.sentence)
-    print(f"  written to {stem.with_suffix('.html')}, .png and .json in {card.seconds:.0f} s")
-    return int(verdict.refuted)
+    written = f"  written to {stem.with_suffix('.html')}, .png and .json in {card.seconds:.0f} s"
+    return Answer(f"{card.sentence}\n{written}", card.as_dict(), verdict.refuted)
 
 
 def _say(text: str) -> None:

@@ -13,7 +13,7 @@ from PIL import Image
 
 from tensorldp.files import write_text
 from tensorldp.pages import rendered
-from tensorldp_papers.card.label import IMAGES
+from tensorldp_papers.card.label import IMAGE_SHAPES
 from tensorldp_papers.card.page import HEIGHT, WIDTH, read_card
 
 HALF, COLOURS = (WIDTH // 2, HEIGHT // 2), 48  # of the documentation's pictures, some ten kilobytes each
@@ -39,27 +39,24 @@ def gallery(cards: Sequence[Path], out: Path) -> None:
 
 def documented(cards: Sequence[Path], docs: Path) -> None:
     """Writes the documentation's gallery: its page, and pictures at half their size of mechanisms that have a card."""
-    cards = [path for path in cards if "subject" in read_card(path)]
     folder = docs / "figures" / "cards"
     folder.mkdir(parents=True, exist_ok=True)
+    parts: dict[bool, list[str]] = {True: [], False: []}
     for path in cards:
+        card = read_card(path)
+        if "subject" not in card:
+            continue
         with Image.open(path.with_suffix(".png")) as picture:
             small = picture.convert("RGB").resize(HALF, Image.Resampling.LANCZOS).quantize(COLOURS)
         buffer = io.BytesIO()
         small.save(buffer, format="png", optimize=True)
         (folder / f"{path.stem}.png").write_bytes(buffer.getvalue())
-    parts: dict[bool, list[str]] = {True: [], False: []}
-    for path in cards:
-        shown = f'<img src="figures/cards/{path.stem}.png" width="600" alt="{_sentence(path)}">'
-        parts[_holds_for_images(read_card(path))].append(shown)
+        alt = escape(str(card["sentence"]))
+        parts[_holds_for_images(card)].append(f'<img src="figures/cards/{path.stem}.png" width="600" alt="{alt}">')
     write_text(docs / "gallery.md", DOCUMENT.format(whole="\n".join(parts[True]), less="\n".join(parts[False])))
 
 
 def _holds_for_images(card: Any) -> bool:
     """Returns whether an image of 28 × 28 has the epsilon of the label, within a percent; a label may have a delta."""
-    image = next((line for line in card["label"] if line["record"] in IMAGES and not line["why"]), None)
+    image = next((line for line in card["label"] if line["record"] in IMAGE_SHAPES and not line["why"]), None)
     return image is not None and min(float(image["pure"]), float(image["loose"])) <= 1.01 * card["nominal"]
-
-
-def _sentence(card: Path) -> str:
-    return escape(str(read_card(card)["sentence"]))

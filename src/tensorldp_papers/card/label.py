@@ -8,13 +8,13 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from tensorldp.curves.shuffling import shuffled_epsilon
+from tensorldp.deltas import REPORT_DELTA
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Domain, Mechanism
 
-DELTA = 1e-5  # of every epsilon that is not pure
 USES = (10, 1000)  # of a mechanism on one record, after which the label states epsilon again
 SHUFFLED_PEOPLE, SHUFFLED_DELTA = 10_000, 1e-6
-IMAGES = {"an image of 28 × 28": (28, 28), "an image of 32 × 32 × 3": (32, 96)}
+IMAGE_SHAPES = {"an image of 28 × 28": (28, 28), "an image of 32 × 32 × 3": (32, 96)}
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,9 @@ class Line:
         record: the record in words.
         elements: how many numbers it has.
         pure: epsilon at delta 0.
-        loose: epsilon at `DELTA`.
+        loose: epsilon at `REPORT_DELTA`.
         exact: whether no smaller one holds.
-        uses: epsilon at `DELTA` after each of `USES`.
+        uses: epsilon at `REPORT_DELTA` after each of `USES`.
         shuffled: the central epsilon at `SHUFFLED_DELTA` among `SHUFFLED_PEOPLE` releases; None without a local one.
         unit: what is protected.
         why: why there is none, in a sentence; empty as a rule.
@@ -45,7 +45,7 @@ class Line:
 
     @property
     def true(self) -> float:
-        """Returns the pure epsilon, or where there is none that at `DELTA`."""
+        """Returns the pure epsilon, or where there is none that at `REPORT_DELTA`."""
         return self.pure if math.isfinite(self.pure) else self.loose
 
     def as_dict(self) -> dict[str, Any]:
@@ -54,15 +54,14 @@ class Line:
 
 
 def label(build: Callable[[Domain], Mechanism], domain: Domain) -> list[Line]:
-    """Computes a line for the given domain, and one for the domain of each of `IMAGES`.
+    """Computes a line for the domain of the user's records, and one for that of each of `IMAGE_SHAPES`.
 
-    Args:
-        build: makes the mechanism on a domain.
-        domain: of the records that the user names.
+    `build` makes the mechanism on a domain.
     """
     given = f"a record of {' × '.join(map(str, domain.shape))}"
     return [
-        _line(record, build, replace(domain, shape=shape)) for record, shape in {given: domain.shape, **IMAGES}.items()
+        _line(record, build, replace(domain, shape=shape))
+        for record, shape in {given: domain.shape, **IMAGE_SHAPES}.items()
     ]
 
 
@@ -71,8 +70,8 @@ def _line(record: str, build: Callable[[Domain], Mechanism], domain: Domain) -> 
         mechanism = build(domain)
     except InputError as error:
         return Line(record, domain.size, why=str(error))
-    one, curve = mechanism.guarantee(DELTA), mechanism.curve()
+    one, curve = mechanism.guarantee(REPORT_DELTA), mechanism.curve()
     pure = mechanism.guarantee(0.0).epsilon
     shuffled = shuffled_epsilon(pure, SHUFFLED_PEOPLE, SHUFFLED_DELTA) if 0.0 < pure < math.inf else None
-    uses = tuple(curve.compose(count).epsilon(DELTA) for count in USES)
+    uses = tuple(curve.compose(count).epsilon(REPORT_DELTA) for count in USES)
     return Line(record, domain.size, pure, one.epsilon, one.exact, uses, shuffled, one.unit)

@@ -17,11 +17,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
+from tensorldp.deltas import REPORT_DELTA
 from tensorldp.errors import InputError
 from tensorldp.files import sha256, write_text
 from tensorldp.pages import plain, rendered
 from tensorldp_papers.card.card import Card
-from tensorldp_papers.card.label import DELTA, SHUFFLED_DELTA, SHUFFLED_PEOPLE, USES
+from tensorldp_papers.card.label import SHUFFLED_DELTA, SHUFFLED_PEOPLE, USES
 from tensorldp_papers.card.leaks import VICTIMS
 from tensorldp_papers.card.price import ELEMENTS
 from tensorldp_papers.plots.names import dataset_name
@@ -36,7 +37,7 @@ WIDTH, HEIGHT, DPI = 1200, 630, 100
 def page(card: Card, image: bytes) -> str:
     """Builds the page, with the picture on top."""
     words = {"short": short_number, "data_name": dataset_name, "label": label}
-    deltas = {"delta": _plain(f"{DELTA:g}"), "shuffled_delta": _plain(f"{SHUFFLED_DELTA:g}")}
+    deltas = {"delta": _plain(f"{REPORT_DELTA:g}"), "shuffled_delta": _plain(f"{SHUFFLED_DELTA:g}")}
     facts: dict[str, Any] = {**deltas, "uses": USES, "people": SHUFFLED_PEOPLE}
     facts |= {"elements": ELEMENTS, "victims": VICTIMS, "picture": base64.b64encode(image).decode()}
     return rendered(files("tensorldp_papers.card"), "card.html", card=card, **words, **facts)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import resource
-import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
@@ -22,8 +20,9 @@ from tensorldp.calibration import calibrate, true_epsilon
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Domain, Mechanism, make
 from tensorldp.randomness import generator
+from tensorldp_papers.run.provenance import peak_mb
 
-BESIDE = ("laplace", "gaussian-analytic", "privunit")
+BESIDE = ("laplace", "gaussian-analytic", "privunit")  # what prices are compared with
 ELEMENTS = 1_000_000  # for which time and memory are stated
 MOST_RECORDS = 2000  # of a measured error
 
@@ -92,14 +91,10 @@ def _measured(release: Release, record: list[Any], count: int) -> tuple[float, f
     value = torch.tensor(record, dtype=torch.float64)
     batch = value.expand(count, *value.shape).clone(memory_format=torch.contiguous_format)
     release(batch[:1], generator("card", "price"))  # what is made once
-    before, started = _peak(), time.perf_counter()
+    before, started = peak_mb(), time.perf_counter()
     release(batch, generator("card", "price"))
-    seconds, grown = time.perf_counter() - started, _peak() - before
+    seconds, grown = time.perf_counter() - started, peak_mb() - before
     return seconds * ELEMENTS / batch.numel(), grown * ELEMENTS / batch.numel()
-
-
-def _peak() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
 
 
 def _made(name: str, domain: Domain, delta: float, epsilon: float) -> Mechanism:

@@ -16,11 +16,11 @@ from typing import Any, cast
 import pandas as pd
 
 from tensorldp.calibration import true_epsilon as true_epsilon_of
+from tensorldp.deltas import REPORT_DELTA
 from tensorldp.errors import InputError
 from tensorldp.files import write_text
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp.mechanisms import Box, Mechanism, make
-from tensorldp_papers.card.label import DELTA
 from tensorldp_papers.data.at_hand import at_hand
 from tensorldp_papers.data.catalogue import get
 from tensorldp_papers.plots.means import true_epsilon
@@ -33,11 +33,11 @@ STUDY, SEEDS, SCORE = "tldp_type1", (0, 1, 2), "weighted_f1"
 TASKS = ("digits", "mnist", "fashion_mnist", "cifar10")
 SMALL = "digits"  # at the scale quick, the others at desk, whose small network learns from all images
 PRIVUNIT = "privunit"
-BESIDE = ("laplace", PRIVUNIT)
+BASELINES = ("laplace", PRIVUNIT)
 FRONTIER, NETWORKS = "frontier", {"cifar10": ("mobilenet_v2", "efficientnet_lite2")}  # weights of public features
 # only its arm without these factors: other learners, controls, and private labels, tests and clients
 PLAIN = {factor: [WITHOUT] for factor in ("learner", "control", "private")}
-IMAGES, FEATURES = "images", "public features"
+IMAGES, FEATURES = "images", "public features"  # what is released
 SNAKEFILE = "Snakefile"
 ERROR = re.compile(r"\w+(?:Error|Exception)\b.*:$")  # the first line of an error that Snakemake tells
 
@@ -67,10 +67,10 @@ class Score:
 def scores(
     workflow: Path, folder: Path, dataset: str, mechanism: Mechanism, plugins: Sequence[str], cores: int
 ) -> list[Score]:
-    """Computes the scores on a data set of releases by a mechanism and by `BESIDE`, three seeds each, of TLDP's Type I.
+    """Computes scores on a data set of releases by a mechanism and by `BASELINES`, three seeds each, of TLDP's Type I.
 
-    `BESIDE` has its nominal epsilon and the true one that it has on these images. The frontier comes along, unless it
-    takes weights that are not at hand: PrivUnit on public features whose true epsilon is the nominal one.
+    `BASELINES` have its nominal epsilon and the true one that it has on these images. The frontier comes along, unless
+    it takes weights that are not at hand: PrivUnit on public features whose true epsilon is the nominal one.
 
     Args:
         workflow: the folder with the Snakefile.
@@ -85,9 +85,9 @@ def scores(
     """
     about, nominal = get(dataset), float(mechanism.epsilon)
     images = Box(about.low, about.high, matrix_shape(about.shape))
-    true = float(f"{true_epsilon_of(make(mechanism.name, epsilon=nominal, domain=images), DELTA):.6g}")
+    true = float(f"{true_epsilon_of(make(mechanism.name, epsilon=nominal, domain=images), REPORT_DELTA):.6g}")
     own = {STUDY: ([mechanism.name], [nominal])}
-    beside = {STUDY: ([NO_PRIVACY, *BESIDE], sorted({nominal, true}))}
+    beside = {STUDY: ([NO_PRIVACY, *BASELINES], sorted({nominal, true}))}
     if not missing_weights(dataset):
         beside[FRONTIER] = ([PRIVUNIT], [nominal])
     found: dict[tuple[str, float, str], Score] = {}

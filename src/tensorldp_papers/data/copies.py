@@ -26,10 +26,7 @@ def count_copies(train: Arrays, test: Arrays) -> Copies:
 def count_public(train: NDArray[Any], test: NDArray[Any], public: int) -> dict[str, int]:
     """Counts the records that equal one of the last `public` training records: other training ones, and test ones.
 
-    Args:
-        train: all training records (N, *shape), of which the others are private.
-        test: test records (M, *shape).
-        public: how many are public.
+    Both are arrays (records, *shape); the other training records are private.
     """
     kind, first = np.result_type(train, test), len(train) - public
     known = set(_names(train[first:], kind))

@@ -106,11 +106,7 @@ def origin(ends: list[float], key: str) -> float:
 
 
 def check_own(own: Mapping[str, OwnDataset], known: Iterable[str]) -> None:
-    """Finds the mistakes that show without reading a file.
-
-    Args:
-        own: the entries of config.yaml by name.
-        known: the names of the catalogue, which may not be taken.
+    """Finds the mistakes in a config's entries that show without reading a file; the `known` names may not be taken.
 
     Raises:
         InputError: if a name is taken or not plain, a file is missing or of another kind, or its entry does not fit

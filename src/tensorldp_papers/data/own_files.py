@@ -27,9 +27,9 @@ from tensorldp_papers.data.prepare import write_splits
 from tensorldp_papers.data.split import Arrays, Parsed, stratified
 from tensorldp_papers.data.tabular import read_csv
 
-PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp")
+IMAGE_ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp")
 FINE = 1e-3  # the share of a column's interquartile range that float32 must resolve where it merges values
-UNITS = "count the data from another zero, or in larger units"
+CHANGE_UNITS = "count the data from another zero, or in larger units"
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,4})?", re.ASCII | re.IGNORECASE)
 _WHOLE = re.compile(r"[+-]?\d+(?:\.0*)?", re.ASCII)  # an exponent is a measurement's, which no float holds in full
@@ -424,7 +424,7 @@ def _column(column: pd.Series[Any], title: str, path: Path, where: str) -> NDArr
     if not strange:  # whole numbers of more than 53 bits, or text of another format than CSV
         for row, text in enumerate(texts):
             if _WHOLE.fullmatch(text) and Decimal(float(text)) != Decimal(text):
-                raise InputError(f"{at(row)} is {text}, which float64 cannot hold: {UNITS}")
+                raise InputError(f"{at(row)} is {text}, which float64 cannot hold: {CHANGE_UNITS}")
         return np.array(texts, np.float64)
     row = strange[0]
     comma = re.fullmatch(r"[+-]?\d[\d., '’]*", texts[row])
@@ -452,7 +452,7 @@ def _check_exact(x: NDArray[Any], place: Callable[[tuple[int, ...]], str]) -> No
     bad = np.argwhere(rounded)
     if len(bad):
         raise InputError(
-            f"{place(tuple(int(k) for k in bad[0]))} is {x[tuple(bad[0])]!s}, which float64 cannot hold: {UNITS}"
+            f"{place(tuple(int(k) for k in bad[0]))} is {x[tuple(bad[0])]!s}, which float64 cannot hold: {CHANGE_UNITS}"
         )
 
 
@@ -531,13 +531,13 @@ def _folder(path: Path, where: str) -> Content:
     files, rest = [], [file for file in visible if not file.is_dir()]
     for folder in (file for file in visible if file.is_dir()):
         inside = [file for file in sorted(folder.iterdir()) if not file.name.startswith(".")]
-        images = [file for file in inside if file.suffix.casefold() in PICTURES and not file.is_dir()]
+        images = [file for file in inside if file.suffix.casefold() in IMAGE_ENDINGS and not file.is_dir()]
         files += images
         rest += [file for file in inside if file not in images] if images else [folder]
     if not files:
         raise InputError(
             f"{where}.path = {str(path)!r} must have one folder for each class with images ending in "
-            f"{', '.join(PICTURES)}"
+            f"{', '.join(IMAGE_ENDINGS)}"
         )
     pictures = [_picture(file, where) for file in files]
     first = pictures[0].shape[:2]

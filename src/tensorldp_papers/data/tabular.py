@@ -188,7 +188,7 @@ def ctg_table(rows: Sequence[Sequence[Any]], path: Path, seed: int) -> Parsed:
     return Parsed((train, y_train), (test, y_test))
 
 
-CLASSES = ("Non-Tor", "NonVPN", "Tor", "VPN")
+DARKNET_CLASSES = ("Non-Tor", "NonVPN", "Tor", "VPN")
 RAW_SHAPE = (141530, 85)
 CLEAN_ROWS = 141481
 SEGMENTS = 200  # into which the records of Tor and the others are each cut, before they alternate
@@ -199,7 +199,7 @@ _ENDPOINTS = ("Src Port", "Dst Port", "Protocol")
 
 @parser("darknet")
 def parse_darknet(files: Mapping[str, Path], options: Options) -> Parsed:
-    """Reads Darknet.CSV: x (N, at most 79) standardised, y one of `CLASSES`.
+    """Reads Darknet.CSV: x (N, at most 79) standardised, y one of `DARKNET_CLASSES`.
 
     The second label, the application, is dropped with the other text columns, because it would give the class away.
     Rows with NaN or infinite values are dropped, duplicates are kept. Columns that are constant in training are
@@ -217,10 +217,10 @@ def parse_darknet(files: Mapping[str, Path], options: Options) -> Parsed:
         if name not in table.columns:
             raise InputError(f"the file {path} lacks the column {name!r}")
     label = table["Label"].astype("string").str.strip()
-    if strange := sorted(set(label.dropna()) - set(CLASSES)):
-        raise InputError(f"the file {path} has the label {strange[0]!r}, allowed are {', '.join(CLASSES)}")
+    if strange := sorted(set(label.dropna()) - set(DARKNET_CLASSES)):
+        raise InputError(f"the file {path} has the label {strange[0]!r}, allowed are {', '.join(DARKNET_CLASSES)}")
     x = numbers(table.drop(columns=[*_TEXT, *(() if options.endpoints else _ENDPOINTS)]), path)
-    y = label.map({name: index for index, name in enumerate(CLASSES)}).fillna(-1).to_numpy(np.int64)
+    y = label.map({name: index for index, name in enumerate(DARKNET_CLASSES)}).fillna(-1).to_numpy(np.int64)
     clean = np.isfinite(x).all(axis=1) & (y >= 0)
     if options.expect_full and clean.sum() != CLEAN_ROWS:
         raise InputError(
@@ -266,7 +266,7 @@ def interspersed(x: NDArray[Any], y: NDArray[Any], seed: int) -> tuple[Arrays, A
     Tor, in order, is cut into 200 segments that alternate with 200 segments of the shuffled rest; the first 80 %
     (rounded down) are for training, the others for testing.
     """
-    tor = y == CLASSES.index("Tor")
+    tor = y == DARKNET_CLASSES.index("Tor")
     rest = np.random.default_rng(seed).permutation(np.flatnonzero(~tor))
     segments = zip(np.array_split(np.flatnonzero(tor), SEGMENTS), np.array_split(rest, SEGMENTS), strict=True)
     order = np.concatenate([part for pair in segments for part in pair])

@@ -29,13 +29,12 @@ from tensorldp_papers.kept.provenance import (
     names,
     noted_training,
 )
+from tensorldp_papers.plots.names import OPEN
 from tensorldp_papers.rooms import room_of
 from tensorldp_papers.run.cell import AnyCell
 from tensorldp_papers.run.grid import Plan
 from tensorldp_papers.run.settings import parse_settings
 from tensorldp_papers.run.table import CELL, read_rows
-
-OPEN = ("not run at this scale", "undecided")
 
 
 class NotKept(NotRun):

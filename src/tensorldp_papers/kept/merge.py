@@ -25,8 +25,7 @@ from tensorldp_papers.kept.provenance import (
 )
 from tensorldp_papers.run.sealed import check_file
 from tensorldp_papers.run.store import Store, digest, read_manifests
-from tensorldp_papers.run.table import CELL, write_table
-from tensorldp_papers.run.table import SERIES as OF_SERIES
+from tensorldp_papers.run.table import CELL, SERIES, write_table
 
 MACHINE = ["device", "isa", "precision"]
 
@@ -49,7 +48,7 @@ def merge_run(results: Path, reference: Path, *, allow_dirty: bool = False, only
             kept. Nothing is written then.
     """
     files = {
-        provenance.SERIES: SEEDED,
+        provenance.SERIES_TABLE: SEEDED,
         METRICS: SEEDED,
         provenance.STANDING: CELL,
         f"privacy/{provenance.AUDITS}": CELL,
@@ -128,7 +127,7 @@ def _origins_of_run(results: Path, metrics: pd.DataFrame) -> pd.DataFrame:
     for name, part in metrics.groupby(SEEDED, observed=True):
         values = dict(zip(part["metric"], part["value"], strict=True))
         for row in found.get(name, []):
-            single = {one["metric"]: float(one["value"]) for one in row["rows"] if not one.keys() & set(OF_SERIES)}
+            single = {one["metric"]: float(one["value"]) for one in row["rows"] if not one.keys() & set(SERIES)}
             if single == values and row["seconds"] == part["seconds"].iloc[0]:
                 made.append(row)
                 break

@@ -21,7 +21,7 @@ from tensorldp_papers.run.table import CELL
 from tensorldp_papers.run.table import read_table as read_whole
 
 SCALES = ("quick", "desk", "paper")
-METRICS, SERIES, AUDITS, STANDING = "metrics.parquet", "series.parquet", "audits.csv", "standing.csv"
+METRICS, SERIES_TABLE, AUDITS, STANDING = "metrics.parquet", "series.parquet", "audits.csv", "standing.csv"
 CLAIMS, PIECES, PROVENANCE = "claims.csv", "pieces.csv", "provenance.parquet"
 SEEDED = [*CELL, "seed"]  # a run: a cell and a seed
 VERSIONS = ["method_version", "mechanism_version"]  # of the numbers that were computed; 0 if not known

@@ -1,16 +1,18 @@
-"""`python -m tensorldp canaries`: trainings with canaries, audited in one run, beside the accountant's upper bound."""
+"""`tensorldp canaries`: trainings with canaries, audited in one run, beside the accountant's upper bound."""
 
 from __future__ import annotations
 
 import argparse
 import warnings
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import partial
 
 import torch
 from torch import Tensor, nn
 
 from tensorldp.audit.one_run import one_run_audit
+from tensorldp.commands.arguments import Answer, add_json_argument
 from tensorldp.curves.dp_sgd import DpSgdCurve
 from tensorldp.deltas import NOMINAL_DELTA, REPORT_DELTA
 from tensorldp.errors import check_positive, check_real, check_whole
@@ -19,7 +21,7 @@ from tensorldp.memory import check_memory
 from tensorldp_papers.nets.federated import ParameterRelease
 from tensorldp_papers.nets.private_sgd import GradientNoise, fit_private
 
-CLASSES = 2
+CLASSES = 2  # of the records, whose labels are random: the least that a classifier takes
 
 
 def dp_sgd_canaries(
@@ -98,6 +100,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     both.add_argument("--delta", type=float, default=REPORT_DELTA, help="delta of both bounds (default: 1e-5)")
     both.add_argument("--confidence", type=float, default=0.95, help="confidence of the lower bound (default: 0.95)")
     both.add_argument("--seed", type=int, default=0)
+    add_json_argument(both)
     both.add_argument("--clip", type=float, default=1.0, help="clipping of gradients or parameters (default: 1)")
     trainings = parser.add_subparsers(dest="training", required=True, metavar="training")
     sgd = trainings.add_parser("dp-sgd", parents=[both], help="a linear classifier by DP-SGD", epilog=parser.epilog)
@@ -113,8 +116,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     fed.add_argument("--parameters", type=int, default=16, help="parameters of a user's model (default: 16)")
 
 
-def run(options: argparse.Namespace) -> int:
-    """Prints both bounds; returns 1 where the lower one is larger."""
+def run(options: argparse.Namespace) -> Answer:
+    """Says both bounds; the training's guarantee is refuted where the lower one is larger."""
     clip = check_positive("clip", options.clip)
     canaries = check_whole("canaries", options.canaries, low=10)
     audit = partial(
@@ -139,7 +142,7 @@ def run(options: argparse.Namespace) -> int:
             clip=clip,
         )
         found = audit(train, curve)
-        print(f"DP-SGD, {curve.unit_note}")
+        what = f"DP-SGD, {curve.unit_note}"
     else:
         size = check_whole("parameters", options.parameters, low=1)
         check_memory("a run", canaries * size, 16)
@@ -158,6 +161,5 @@ def run(options: argparse.Namespace) -> int:
             rounds=check_whole("rounds", options.rounds, low=1),
         )
         found = audit(federated_canaries(release), release.run_curve())
-        print("federated, neighbours replace all uploads of one user, and all rounds of the run are composed")
-    print(found)
-    return int(found.refuted)
+        what = "federated, neighbours replace all uploads of one user, and all rounds of the run are composed"
+    return Answer(f"{what}\n{found}", {"training": what, **asdict(found)}, found.refuted)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
 
@@ -60,16 +62,27 @@ def fit(
 
 
 @torch.no_grad()
-def predict(model: nn.Module, x: Tensor, batch_size: int = 250, *, precision: str = "float32") -> Tensor:
-    """Computes predicted class indices, (records,), in evaluation mode; a model with NaN scores predicts class 0."""
+def predict(
+    model: nn.Module,
+    x: Tensor,
+    batch_size: int = 250,
+    *,
+    precision: str = "float32",
+    device: torch.device | None = None,
+    prepare: Callable[[Tensor], Tensor] | None = None,
+) -> Tensor:
+    """Computes predicted class indices, (records,), in evaluation mode; a model with NaN scores predicts class 0.
+
+    The model's `device` is that of x where it is not given; a batch is moved there, and `prepare` makes inputs of it.
+    """
     lay_out(model).eval()
-    with arithmetic(precision, x.device):
-        return torch.cat(
-            [
-                model(channels_last(part)).float().nan_to_num(nan=-torch.inf).argmax(dim=1)
-                for part in x.split(batch_size)
-            ]
-        )
+    device, found = device or x.device, []
+    with arithmetic(precision, device):
+        for part in x.split(batch_size):
+            batch = part.to(device)
+            scores = model(channels_last(batch if prepare is None else prepare(batch)))
+            found.append(scores.float().nan_to_num(nan=-torch.inf).argmax(dim=1))
+    return torch.cat(found)
 
 
 def accuracy(truth: Tensor, predicted: Tensor) -> float:

@@ -15,13 +15,7 @@ SMALLEST_EPSILON = 0.1  # where axes of epsilon begin at the earliest
 
 
 def epsilons(axes: Axes | Sequence[Axes], values: Iterable[float], title: str) -> None:
-    """Draws a horizontal axis of epsilons: `decades`, from 0.1 at the earliest.
-
-    Args:
-        axes: panels that are to be compared.
-        values: all that they show on this axis.
-        title: of the axis, with its unit.
-    """
+    """Draws a horizontal axis of epsilons: `decades`, which has the same arguments, from 0.1 at the earliest."""
     shown = [float(v) for v in values if SMALLEST_EPSILON <= v < math.inf]
     decades(axes, shown, title)
 

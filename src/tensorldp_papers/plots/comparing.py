@@ -43,11 +43,9 @@ class Point:
 
 
 def points(rows: pd.DataFrame, at: str = "at") -> list[Point]:
-    """Returns the points of one line, by their place; no infinite ones.
+    """Returns the points of one line, by its true epsilons in the column `at`; no infinite ones.
 
-    Args:
-        rows: columns `at`, `seed` and `value`.
-        at: the column of true epsilons.
+    Rows also have the columns `seed` and `value`.
     """
     found = []
     for place, part in rows.groupby(at):

@@ -17,7 +17,7 @@ from tensorldp_papers.plots.means import finite, placed, study_rows
 from tensorldp_papers.plots.names import METRICS, dataset_name, in_order, line_name, title_name, variant_words
 from tensorldp_papers.plots.sheets import finish, panels
 from tensorldp_papers.plots.style import look, order, short
-from tensorldp_papers.plots.words import listed, refuted_words, true_axis, whole_number
+from tensorldp_papers.plots.words import listed, refuted_words, span, true_axis, whole_number
 from tensorldp_papers.rooms import Room, named, paper_of, proposer
 from tensorldp_papers.run.cell import variant_factors
 
@@ -234,9 +234,9 @@ def what_is_drawn(rows: pd.DataFrame, datasets: list[str]) -> list[str]:
     words = {d: variant_words(s) if s else "" for d, s in settings.items()}
     same = len(set(words.values())) == 1
     said = next(iter(words.values())) if same else "; ".join(f"{dataset_name(d)}: {w}" for d, w in words.items())
-    seeds = sorted(set(rows.groupby(["dataset", "line", "epsilon"])["seed"].nunique()))
-    many = f"{seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"{seeds[0]}"
-    band = f" Lines: means of {many} seeds; bands: lowest to highest." if seeds[-1] > 1 else " One seed."
+    seeds = rows.groupby(["dataset", "line", "epsilon"])["seed"].nunique()
+    many = span(seeds.min(), seeds.max())
+    band = f" Lines: means of {many} seeds; bands: lowest to highest." if seeds.max() > 1 else " One seed."
     return [f"{said[:1].upper()}{said[1:]}.{band}" if said else band.strip()]
 
 
@@ -261,7 +261,6 @@ def _apart(rows: pd.DataFrame, datasets: list[str]) -> list[str]:
             continue
         at = own["epsilon"].max()
         means = own[own["epsilon"] == at].groupby(["dataset", "setting", "line"])["value"].mean()
-        low, high = f"{means.min():.2f}", f"{means.max():.2f}"
-        span = low if low == high else f"{low} to {high}"
-        sentences.append(f"With {words}, not drawn, {room.short} has {span} at ε = {whole_number(at)}.")
+        scores = span(f"{means.min():.2f}", f"{means.max():.2f}")
+        sentences.append(f"With {words}, not drawn, {room.short} has {scores} at ε = {whole_number(at)}.")
     return sentences

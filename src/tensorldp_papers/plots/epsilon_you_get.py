@@ -103,11 +103,7 @@ def _is_proved(mechanism: str, row: pd.Series) -> bool:
 
 
 def draw_epsilons(table: pd.DataFrame) -> Figure:
-    """Draws a row for each mechanism: open dot printed, arrow to the filled dot guaranteed, accuracy at the right.
-
-    Args:
-        table: of `epsilons`.
-    """
+    """Draws a row for each one of `epsilons`: open dot printed, arrow to the filled dot guaranteed, accuracy."""
     count = max(len(table), 1)
     figure, (ax,) = panels(1, height=(0.6 if narrow() else 0.38) * count + 0.75)
     values = [0.1, 100.0, *table["printed"], *table["guaranteed"]]

@@ -20,7 +20,6 @@ class Finding:
         before, number, after: the sentence.
         place: an id of the page.
         words: what is there.
-        verdict: the verdict of the claims that the place shows, if it is the table of claims.
     """
 
     before: str
@@ -28,7 +27,6 @@ class Finding:
     after: str
     place: str
     words: str
-    verdict: str = ""
 
     @property
     def text(self) -> str:

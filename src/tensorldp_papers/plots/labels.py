@@ -40,10 +40,7 @@ def name_lines(ax: Axes, size: float) -> list[Text]:
     """Writes each labelled line's name near it, nearer than to any other line, over no line, mark or text.
 
     Lines that lie on each other get one text with all their names. A line's label that begins with "_" is no name.
-
-    Args:
-        ax: a panel whose layout is final.
-        size: of the text in points.
+    The panel's layout is final; the size of the text is in points.
     """
     taken = [np.asarray(text.get_window_extent().extents) for text in ax.texts if text.get_text()]
     traces = [(line, _points(ax, line)) for line in ax.get_lines() if line.get_visible()]

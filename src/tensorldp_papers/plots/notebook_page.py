@@ -29,12 +29,7 @@ def _output(output: dict[str, Any]) -> str:
 
 
 def page(notebook: dict[str, Any], title: str) -> str:
-    """Builds the page of a notebook.
-
-    Args:
-        notebook: its JSON, format 4.
-        title: of the page.
-    """
+    """Builds the page of a notebook, given its JSON in format 4."""
     words = MarkdownIt("commonmark")
     parts = []
     for cell in notebook["cells"]:

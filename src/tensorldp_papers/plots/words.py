@@ -74,6 +74,11 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what if number == 1 else PLURALS.get(what, f'{what}s')}"
 
 
+def span(low: object, high: object) -> str:
+    """Writes two ends, or the one that both are."""
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
 # lists, axes and standings
 
 
@@ -116,12 +121,7 @@ KNOWN = {SYNTHETIC, *(entry.name for entry in ENTRIES)}
 
 
 def own_data(datasets: Iterable[str], source: str) -> list[str]:
-    """Returns those of the data sets that do not come with this package, sorted; none if the study has no known paper.
-
-    Args:
-        datasets: those that a study has.
-        source: the key of its paper.
-    """
+    """Returns those of a study's data sets that do not come with this package, sorted; none without a known paper."""
     return sorted(set(map(str, datasets)) - KNOWN) if source in papers() else []
 
 

@@ -16,7 +16,7 @@ PUBLIC_IMAGES = 5000
 """How many of the last training images are public, without their labels, beside networks trained on ImageNet."""
 
 # of each data set, the classes in their order; "a .. b" are all of ImageNet's classes from a to b
-CLASSES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+IMAGENET_CLASSES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "cifar10": {
         "airplane": ("airliner", "warplane"),
         "automobile": (
@@ -76,7 +76,7 @@ def columns_of(dataset: str) -> tuple[list[int], list[int]]:
     names = MobileNet_V2_Weights.IMAGENET1K_V1.meta["categories"]
     columns: list[int] = []
     classes: list[int] = []
-    for index, parts in enumerate(CLASSES[dataset].values()):
+    for index, parts in enumerate(IMAGENET_CLASSES[dataset].values()):
         for part in parts:
             ends = [names.index(name) for name in part.split(" .. ")]
             found = range(ends[0], ends[-1] + 1)
@@ -95,5 +95,5 @@ def mapped_labels(scores: Tensor, dataset: str) -> Tensor:
 
     columns, classes = columns_of(dataset)
     own, of = scores[:, columns], torch.tensor(classes)
-    logs = torch.stack([own[:, of == k].logsumexp(dim=1) for k in range(len(CLASSES[dataset]))], dim=1)
+    logs = torch.stack([own[:, of == k].logsumexp(dim=1) for k in range(len(IMAGENET_CLASSES[dataset]))], dim=1)
     return (logs - logs.mean(dim=0)).argmax(dim=1)

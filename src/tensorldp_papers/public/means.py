@@ -23,6 +23,9 @@ class LinearScores:
     weight: Tensor  # (classes, dimension)
     bias: Tensor  # (classes,)
 
+    def __repr__(self) -> str:
+        return f"LinearScores(classes={len(self.bias)}, dimension={self.weight.shape[1]})"
+
     def __call__(self, x: Tensor) -> Tensor:
         """Computes scores (records, classes) of rows (records, dimension)."""
         if x.dim() != 2 or x.shape[1] != self.weight.shape[1]:

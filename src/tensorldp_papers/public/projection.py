@@ -44,6 +44,9 @@ class Projection:
     directions: Tensor
     scales: Tensor
 
+    def __repr__(self) -> str:
+        return f"Projection(columns={len(self.centre)}, dimension={self.dimension})"
+
     @property
     def dimension(self) -> int:
         """Returns the number of coordinates of a projected record."""

@@ -106,7 +106,7 @@ def taught(labels: Tensor, records: Tensor, project: Scorer, classes: int) -> Sc
     return _after(project, public.on_average())
 
 
-HIDDEN, EPOCHS, BATCH = 256, 15, 128
+HIDDEN, EPOCHS, BATCH = 256, 15, 128  # of `network`: neurons, passes over the records, records of a step
 
 
 def network(features: Tensor, labels: Tensor, classes: int, source: torch.Generator) -> Scorer:

@@ -1,7 +1,7 @@
 """Pages whose numbers are filled in: `docs/templates/<page>.j2`, rendered with the kept results.
 
-A template is Markdown with `{{ q("name arguments") }}` where a number is, and tables by the functions of `Pages`. The
-page itself, in the repository, has plain text.
+A template is Markdown with `{{ q("name arguments") }}` where a number is, and tables by the functions of `Pages`, of
+the kept metrics and claims. The page itself, in the repository, has plain text.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from tensorldp_papers.claims.criteria import changed
 from tensorldp_papers.claims.statements import LOOKS
 from tensorldp_papers.data import catalogue
 from tensorldp_papers.plots.names import OPEN, VERDICTS, dataset_name, in_order, without_keys
+from tensorldp_papers.plots.words import span
 from tensorldp_papers.quoting.printed import Printed, printed_table
 from tensorldp_papers.quoting.values import CELL, Quotes, Table, read_as
 from tensorldp_papers.room_folders import room_files
@@ -104,19 +105,14 @@ def parts_in_short(text: str) -> str:
 
 
 def kept_table(metrics: pd.DataFrame) -> str:
-    """Writes in Markdown how many cells of each study are kept at each scale, with how many seeds.
-
-    Args:
-        metrics: the kept rows.
-    """
+    """Writes in Markdown how many cells of each study are kept at each scale, with how many seeds."""
     lines = [
         "| study | data | scale | cells | seeds | mechanisms | hours | networks compute in |",
         "|---|---|---|---:|---:|---:|---:|---|",
     ]
     for (study, scale), rows in metrics.groupby(["study", "scale"], observed=True):
         seeds = rows.groupby(CELL, observed=True, dropna=False)["seed"].nunique()
-        low, high = seeds.min(), seeds.max()
-        counts = f"{low}" if low == high else f"{low} to {high}"
+        counts = span(seeds.min(), seeds.max())
         datasets = parts_in_short(", ".join(dataset_name(name) for name in in_order(rows["dataset"])))
         precisions = ", ".join(sorted(rows["precision"].astype(str).unique()))
         names = set(rows["mechanism"].astype(str)) - {NO_PRIVACY}
@@ -140,10 +136,6 @@ def pieces_table(folder: Path) -> str:
 def verdict_table(claims: pd.DataFrame, source: str) -> str:
     """Writes in Markdown how many statements of a source have which verdict, theorems, runs and descriptions apart.
 
-    Args:
-        claims: the kept table of claims.
-        source: the key of a paper, as in a room.yaml.
-
     Raises:
         InputError: if no claim belongs to that source.
     """
@@ -161,11 +153,7 @@ def verdict_table(claims: pd.DataFrame, source: str) -> str:
 
 
 def criteria_table(claims: pd.DataFrame) -> str:
-    """Writes in Markdown the claims whose criterion was changed after their data had been seen, with their verdicts.
-
-    Args:
-        claims: the kept table of claims.
-    """
+    """Writes in Markdown the claims whose criterion was changed after their data had been seen, with their verdicts."""
     verdicts = dict(zip(claims["id"], claims["verdict"], strict=True))
     rows = ["| claim | verdict | since | earlier verdicts | reason of the last change |", "|---|---|---|---|---|"]
     for id, lines in changed().items():
@@ -179,11 +167,7 @@ def criteria_table(claims: pd.DataFrame) -> str:
 
 
 def open_table(claims: pd.DataFrame) -> str:
-    """Writes in Markdown the claims without a verdict, how many seeds would decide them, and what else is missing.
-
-    Args:
-        claims: the kept table of claims.
-    """
+    """Writes in Markdown the claims without a verdict, how many seeds would decide them, and what else is missing."""
     rows = claims[claims["verdict"].isin(OPEN)]
     lines = [
         f"{len(rows)} of {len(claims)} claims are open.",

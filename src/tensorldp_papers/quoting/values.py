@@ -19,7 +19,7 @@ from tensorldp_papers.claims.criteria import changed
 from tensorldp_papers.claims.statements import wrong_by_chance
 from tensorldp_papers.claims.table import numbers_in
 from tensorldp_papers.data import catalogue
-from tensorldp_papers.kept.provenance import CLAIMS, METRICS, SERIES
+from tensorldp_papers.kept.provenance import CLAIMS, METRICS, SERIES_TABLE
 from tensorldp_papers.plots.means import adds_from
 
 
@@ -176,7 +176,7 @@ class Quotes:
     @cached_property
     def _along(self) -> dict[Any, pd.DataFrame]:
         """Returns the kept rows that were taken along the training, by study, metric and round."""
-        parts: Any = pd.read_parquet(self.reference / SERIES).groupby(["study", "metric", "round"])
+        parts: Any = pd.read_parquet(self.reference / SERIES_TABLE).groupby(["study", "metric", "round"])
         return dict(iter(parts))
 
     @cached_property

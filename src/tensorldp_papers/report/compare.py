@@ -193,12 +193,7 @@ def _as_svg(figure: Figure, title: str) -> Markup:
 
 
 def render_comparison(first: Run, second: Run, *, rows: int = 300) -> str:
-    """Renders the page: one HTML file that needs no network.
-
-    Args:
-        first: a run.
-        second: the other run.
-        rows: the most rows of each table; the page says how many there are.
+    """Renders the page: one HTML file that needs no network, with this many rows of each table at most.
 
     Raises:
         InputError: if both runs have one name.

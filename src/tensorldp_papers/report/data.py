@@ -15,6 +15,7 @@ from tensorldp.curves.gaussian import mu_of
 from tensorldp.deltas import REPORT_DELTA
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.plots.curves import SHOWN
+from tensorldp_papers.plots.lines import MOST_LINES
 from tensorldp_papers.plots.names import (
     METRICS,
     dataset_name,
@@ -37,9 +38,10 @@ SETTINGS = (
     *("backbone", "model", "where", "range", "eps", "tau", "attack", "features", "m", "d", "B"),
     *("split", "participation"),
 )
-PRINTED = ("study", "dataset", "metric", "epsilon", "value", "place", "sentence", "paper")
+# what the explorer says of a printed number
+POINT_KEYS = ("study", "dataset", "metric", "epsilon", "value", "place", "sentence", "paper")
+# what a study opens on, if it has one of them
 SCORES = ("weighted_f1", "accuracy", "accuracy_perturbed_test", "auc", "rss_noisy", "relative_error", "psnr")
-MOST = 5  # lines that a study opens on
 BALANCED = {  # data sets with even classes
     **dict.fromkeys(("digits", "mnist", "fashion_mnist", "cifar10"), 10),
     **dict.fromkeys(("imdb", "imdb_glove", "imdb_glove_short"), 2),
@@ -63,9 +65,7 @@ def single_values(metrics: pd.DataFrame) -> pd.DataFrame:
 def with_profiles(metrics: pd.DataFrame, guarantees: pd.DataFrame) -> tuple[pd.DataFrame, dict[float, str]]:
     """Returns the cells of the metrics with epsilon at every delta that is known for all of them.
 
-    Args:
-        metrics: the metrics table.
-        guarantees: columns `tensorldp_papers.run.table.PROFILE_COLUMNS`.
+    The guarantees have the columns `tensorldp_papers.run.table.PROFILE_COLUMNS`.
 
     Returns:
         One row a cell, and the column of each delta, the pure guarantee with its atoms at 0.
@@ -164,7 +164,7 @@ def opening(rows: pd.DataFrame, source: str) -> dict[str, Any]:
         score = SCORES.index(metric) if metric in SCORES else len(SCORES)
         printed = bool(printed_points(str(here["study"].iloc[0]), dataset, metric))
         order = (printed, dataset == "mnist", -score, len(here), -datasets.index(dataset))
-        return int(metric in SCORES), min(len(places), MOST), *map(int, order)
+        return int(metric in SCORES), min(len(places), MOST_LINES), *map(int, order)
 
     groups = (placed if len(placed) else rows).groupby(["dataset", "metric", "setting"])
     best, here = max(groups, key=rank)
@@ -255,7 +255,7 @@ def explorer_data(
         "metrics": {metric: _metric(metric) for metric in sorted(values)},
         "cells": packed,
         "values": values,
-        "printed": [{key: getattr(point, key) for key in PRINTED} for point in printed_points() if point.proposed],
+        "printed": [{key: getattr(point, key) for key in POINT_KEYS} for point in printed_points() if point.proposed],
         "classes": BALANCED,
     }
 

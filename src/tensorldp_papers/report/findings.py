@@ -7,32 +7,28 @@ import pandas as pd
 
 from tensorldp_papers.claim_registry import GROUPS
 from tensorldp_papers.plots.finding import Finding
+from tensorldp_papers.plots.names import OPEN
 from tensorldp_papers.room_folders import room_files
 from tensorldp_papers.rooms import rooms
 
 
 def findings(metrics: pd.DataFrame, claims: pd.DataFrame, audits: pd.DataFrame) -> list[Finding]:
-    """Sentences, those of the rooms first, each computed from the tables; what a run has no numbers for is left out.
-
-    Args:
-        metrics: the metrics table of a run.
-        claims: its claims with their verdicts.
-        audits: its audits.
-    """
+    """Computes sentences from a run's tables, those of the rooms first; what it has no numbers for is left out."""
     drawing = room_files("figures.py")
     own = [room.code("figures.findings") for room in rooms() if room.findings and room.module in drawing]
     found = [finding for of_room in own for finding in of_room(metrics)]
-    return [finding for finding in (*found, _refuted(claims), _audited(audits)) if finding]
+    return [finding for finding in (*found, _decided(claims), _audited(audits)) if finding]
 
 
-def _refuted(claims: pd.DataFrame) -> Finding | None:
-    """Says how many theorems do not hold."""
-    theorems = claims[claims["kind"].isin(GROUPS["theorem"])]
-    refuted = int((theorems["verdict"] == "refuted").sum())
-    if theorems.empty:
+def _decided(claims: pd.DataFrame) -> Finding | None:
+    """Says how many statements about runs the run decides; theorems are decided without one."""
+    about_runs = claims[claims["kind"].isin(GROUPS["run"])]
+    if about_runs.empty:
         return None
-    after = " of the sources' theorems is refuted." if refuted == 1 else " of the sources' theorems are refuted."
-    return Finding("", str(refuted or "None"), after, "claims", "claims", "refuted")
+    count = int((~about_runs["verdict"].isin([*OPEN, "not checkable"])).sum())
+    return Finding(
+        "It decides ", str(count or "none"), f" of {len(about_runs)} statements about runs.", "claims", "claims"
+    )
 
 
 def _audited(audits: pd.DataFrame) -> Finding | None:

@@ -28,6 +28,7 @@ from tensorldp_papers.plots.names import (
     metric_label,
     privacy_captions,
     study_name,
+    table_text,
     without_keys,
 )
 from tensorldp_papers.plots.sheets import PAGE, PHONE, Sheet
@@ -130,6 +131,10 @@ def _first_pictures(metrics: pd.DataFrame, studies: set[str], figures: Path) -> 
     return pictures
 
 
+def _kept_picture(folder: Path) -> list[dict[str, Any]]:
+    return [_picture(folder, "epsilon_you_get", "", "", "the picture of the kept results", YOU_GET)]
+
+
 def _papers(studies: Sequence[dict[str, Any]], claims: pd.DataFrame) -> list[str]:
     """Returns the papers of the page: the known ones in their order, then others as they come."""
     keys = dict.fromkeys([*(study["paper"] for study in studies), *claims["source"]])
@@ -158,6 +163,7 @@ def render(
     claims: pd.DataFrame,
     audits: pd.DataFrame,
     guarantees: pd.DataFrame,
+    kept: Path | None = None,
 ) -> str:
     """Renders the report's HTML, to be written beside the folders `figures`, `notebooks` and `tables` that it links to.
 
@@ -171,6 +177,7 @@ def render(
         audits: the table of audits.
         guarantees: each cell's epsilon at several deltas, columns `run.table.PROFILE_COLUMNS`; where a cell has none,
             the explorer knows only delta 1e-5 and 0.
+        kept: the folder of the figures of the kept results, whose first picture a run at `quick` shows beside its own.
 
     Raises:
         InputError: if a figure is missing, or the claims lack a column.
@@ -178,7 +185,7 @@ def render(
     evidence, claims = claims, report_tables.check_claims(claims)
     keys = _papers(studies, claims)
     verdicts = report_tables.verdict_counts(claims, keys)
-    shown = report_tables.csv_tables(tables)
+    shown = {name: report_tables.as_table(frame, *table_text(name)) for name, frame in tables.items()}
     sections = [
         {
             "key": key,
@@ -205,6 +212,7 @@ def render(
         scripts=SCRIPTS,
         data=Markup(packed_json(data)),
         first=first,
+        kept=_kept_picture(kept) if kept and set(metrics["scale"]) == {"quick"} else [],
         findings=findings(metrics, claims, audits),
         **_covered(studies, metrics),
         places={name: claim.place for name, claim in catalogue().items()},

@@ -18,9 +18,9 @@ from tensorldp.mechanisms.sampled_coordinates import HYBRID_THRESHOLD
 from tensorldp_papers.plots.words import json_number
 
 FILE = "curves.json"
-SHAPES = ((8, 8), (28, 28), (32, 32, 3))
+SHAPES = ((8, 8), (28, 28), (32, 32, 3))  # of the data sets that the calculator offers
 MOST_USES = 1024
-DIGITS = 5
+DIGITS = 5  # significant ones, of an epsilon in the file
 COORDINATE = 2.5  # the epsilon of each coordinate that is sampled [wang2019]
 STEPPED = {"privunit": None, "duchi": None, "hybrid": COORDINATE}
 """Mechanisms for which one part of a use has a loss of l, 0 or -l; a part is one use, or so much of its epsilon.
@@ -37,11 +37,7 @@ USES = tuple(4**i for i in range(6))  # from 1 to `MOST_USES`
 
 
 def curves_of(name: str, shape: tuple[int, ...]) -> dict[str, list[float | None]]:
-    """Returns what a mechanism guarantees one record of a shape in [0, 1].
-
-    Args:
-        name: its registry key.
-        shape: the shape of the record.
+    """Computes what the mechanism of a registry key guarantees one record of a shape in [0, 1].
 
     Returns:
         `epsilon`: for each of `EPSILONS`, each of `USES` and each of `PROFILE_DELTAS`, the last the quickest;

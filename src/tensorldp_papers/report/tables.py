@@ -18,7 +18,6 @@ from tensorldp_papers.plots.names import (
     heading,
     metric_label,
     study_name,
-    table_text,
     variant_words,
     without_keys,
 )
@@ -92,11 +91,6 @@ def numbers(rows: pd.DataFrame) -> list[Table]:
             frame = frame.drop(columns="variant")
         tables.append(as_table(frame, title, caption))
     return tables
-
-
-def csv_tables(tables: dict[str, pd.DataFrame]) -> dict[str, Table]:
-    """Reads the tables of results/tables, by name."""
-    return {name: as_table(frame, *table_text(name)) for name, frame in tables.items()}
 
 
 def check_claims(claims: pd.DataFrame) -> pd.DataFrame:

@@ -17,6 +17,8 @@ from tensorldp.pages import plain
 from tensorldp_papers.run.cell import check_name
 from tensorldp_papers.run.table import read_table
 
+# for each cell its scores, its guarantee and its audits, none without a mechanism to audit
+Cells = Sequence[tuple[dict[str, Any], dict[str, Any], list[dict[str, Any]]]]
 AUDIT_COLUMNS = [
     "study",
     "dataset",
@@ -67,19 +69,15 @@ def audit_accuracy(metrics: dict[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
-def audits_table(cells: Sequence[tuple[dict[str, Any], dict[str, Any], list[dict[str, Any]]]]) -> pd.DataFrame:
-    """Tabulates the audits, one row each, beside the guarantee that it may falsify.
-
-    Args:
-        cells: for each cell its scores, its guarantee and its audits, none without a mechanism to audit.
-    """
+def audits_table(cells: Cells) -> pd.DataFrame:
+    """Tabulates the audits, one row each, beside the guarantee that it may falsify."""
     rows = []
     for metrics, guarantee, audits in cells:
         cell = metrics["cell"]
         shared = {key: cell[key] for key in ("study", "dataset", "variant", "mechanism")}
-        for row in [*audits, *audit_accuracy(metrics)]:
+        for row in audits + audit_accuracy(metrics):
             beside = {
-                key: float(row.get(key, guarantee[key.removeprefix("guarantee_")]))
+                key: float(row[key] if key in row else guarantee[key.removeprefix("guarantee_")])
                 for key in ("guarantee_epsilon", "guarantee_pure_epsilon")
             }
             rows.append(
@@ -99,7 +97,6 @@ AUDITED, NOT_AUDITED, REFUTED, NOTHING = "audited", "not audited", "refuted", "n
 STANDING_KEY = ["study", "dataset", "variant", "mechanism", "epsilon"]
 STANDING_COLUMNS = [*STANDING_KEY, "standing", "reason"]
 STANDING_FILE = "standing.csv"
-Cells = Sequence[tuple[dict[str, Any], dict[str, Any], Sequence[dict[str, Any]]]]
 NOTHING_LOST = (
     "Claims and the report rest on guarantees, so they were stopped. Nothing that was computed is lost: the metrics, "
     "audits and figures of this run lie beside this page, and the refuted curves are drawn as such."
@@ -109,9 +106,7 @@ NOTHING_LOST = (
 def standing_table(cells: Cells, checks: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     """Tabulates by cell whether an audit or a check has tried its guarantee, and what refutes it if one did.
 
-    Args:
-        cells: for each cell its scores, its guarantee and its audits, none without a mechanism.
-        checks: what checks of mechanisms found, by `check_name`: {"refuted", "tried", "reason"} at least.
+    Checks of mechanisms are by `check_name`: {"refuted", "tried", "reason"} at least.
     """
     rows = []
     for metrics, guarantee, audits in cells:
@@ -142,19 +137,10 @@ def _standing(
     return NOT_AUDITED, next((row["note"] for row in audits if row["note"]), "there is nothing to draw samples of")
 
 
-def refutations(table: pd.DataFrame) -> pd.DataFrame:
-    """Returns the rows whose guarantee is refuted."""
-    return table[table["standing"] == REFUTED]
-
-
 def stop_if_refuted(standing: Path, page: Path) -> None:
-    """Ends what rests on guarantees if one is refuted; a page that says so replaces the report.
-
-    Args:
-        standing: the table of `standing_table`, as CSV.
-        page: the report's path.
-    """
-    found = refutations(read_table(standing, keep_default_na=False))
+    """Ends what rests on guarantees if one is refuted in `standing_table`'s CSV; a page that says so is the report."""
+    table = read_table(standing, keep_default_na=False)
+    found = table[table["standing"] == REFUTED]
     if found.empty:
         return
     names, first = ", ".join(dict.fromkeys(found["mechanism"])), found.iloc[0]

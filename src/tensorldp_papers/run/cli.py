@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -16,6 +15,7 @@ from tensorldp.commands.arguments import Parser
 from tensorldp.errors import InputError
 from tensorldp.memory import keep_freed_memory
 from tensorldp_papers.run.environment import device
+from tensorldp_papers.run.provenance import peak_mb
 
 
 def parser(description: str) -> argparse.ArgumentParser:
@@ -52,7 +52,7 @@ def _note_time(main: Callable[[Sequence[str] | None], None], seconds: float, cpu
         "script": Path(main.__code__.co_filename).stem,
         "seconds": seconds,
         "cpu": cpu,
-        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "peak_mb": peak_mb(),
     }
     with Path(times).open("a") as file:
         file.write(json.dumps(line) + "\n")  # one short write, so that jobs' lines do not mix

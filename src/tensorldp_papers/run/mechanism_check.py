@@ -16,7 +16,7 @@ from tensorldp.mechanisms import Box, make, mechanism_class
 from tensorldp.pages import plain
 from tensorldp_papers.run.sealed import read_sealed, write_sealed
 
-EPSILON, SHAPE = 1.0, (2, 2)
+EPSILON, SHAPE = 1.0, (2, 2)  # small records leave more releases to a minute
 CONFIDENCE = 0.999  # a run has dozens of checks, and one refutation stops it
 
 

@@ -121,13 +121,7 @@ class ReleaseMethod(Method[T, F]):
         """Trains all seeds of a cell, as stage `train`: (seed, what to keep, seconds), one seed after the other.
 
         A method whose models can be trained together does it here, with the same numbers.
-
-        Args:
-            cell: the cell that is computed.
-            records: the data set's training records.
-            released: reads what a seed released.
-            device: where the model is trained.
-            weights: a file of pretrained weights, where the cell asks for them.
+        `released` reads what a seed released, and the other arguments are those of `train`.
         """
         for seed in cell.seeds:
             watch = Stopwatch()
@@ -155,15 +149,7 @@ class _OnRecords(Method[T, F]):
     def train(
         self, cell: Cell[T, F], records: Records, seed: int, device: torch.device, weights: Path | None = None
     ) -> Trained:
-        """Trains, as stage `train`, on the records.
-
-        Args:
-            cell: the cell that is computed.
-            records: the data set's training records.
-            seed: for everything random.
-            device: where the model is trained.
-            weights: a file of pretrained weights, where the cell asks for them.
-        """
+        """Trains, as stage `train`, on the records; arguments as of `ReleaseMethod.train`."""
 
     def train_all(
         self, cell: Cell[T, F], records: Records, device: torch.device, weights: Path | None = None

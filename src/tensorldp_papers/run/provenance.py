@@ -36,27 +36,17 @@ def commit() -> str:
     """
     if FOUND in os.environ:
         return str(json.loads(os.environ[FOUND])["commit"])
-    folder = Path(__file__).parent
     try:
-        head = subprocess.run(
-            ["git", "rev-parse", "--short=12", "HEAD"],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=10,
-        ).stdout.strip()
-        changes = subprocess.run(
-            ["git", "status", "--porcelain", "--untracked-files=no"],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=10,
-        ).stdout.strip()
+        head, changes = _git("rev-parse", "--short=12", "HEAD"), _git("status", "--porcelain", "--untracked-files=no")
     except (OSError, subprocess.SubprocessError):
         return "unknown"
     return head + ("+" if changes else "")
+
+
+def _git(*arguments: str) -> str:
+    folder = Path(__file__).parent
+    found = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=True, timeout=10)
+    return found.stdout.strip()
 
 
 @cache
@@ -71,6 +61,11 @@ def versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
+
+
+def peak_mb() -> float:
+    """Returns the peak memory of this process in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
 
 
 class Stopwatch:
@@ -88,7 +83,6 @@ class Stopwatch:
 
     def record(self, device: str, precision: str = "float32") -> dict[str, Any]:
         """Returns the provenance of this process's output, whose networks computed in `precision`; memory in MB."""
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return {
             "commit": commit(),
             "versions": versions(),
@@ -96,5 +90,5 @@ class Stopwatch:
             "isa": instruction_set(),
             "precision": precision,
             "seconds": self.seconds,
-            "peak_mb": round(peak / (1 << 20 if sys.platform == "darwin" else 1 << 10), 1),
+            "peak_mb": round(peak_mb(), 1),
         }

@@ -87,8 +87,7 @@ def said(message: str) -> tuple[str, str, str]:
 def altered(text: str) -> list[str]:
     """Returns a warning for each account or partition that Snakemake takes for a number: 012345 is sent as 12345.
 
-    Args:
-        text: a profile or a command line, as it was typed.
+    They are looked for in a profile or a command line, as it was typed.
     """
     found = []
     for line in (line.partition("#")[0] for line in text.splitlines()):

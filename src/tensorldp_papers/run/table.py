@@ -29,15 +29,11 @@ SERIES_COLUMNS = [*RUN, *SERIES, "metric", "value"]
 CELL = ["study", "dataset", "variant", "mechanism", "epsilon"]
 PROFILE = {delta: f"epsilon_at_{delta:g}" for delta in (0.0, *PROFILE_DELTAS)}
 PROFILE_COLUMNS = [*CELL, "unit", "exact", "atom", "pure_epsilon", *PROFILE.values(), "note"]
-Cells = list[tuple[dict[str, Any], dict[str, Any]]]
+Cells = list[tuple[dict[str, Any], dict[str, Any]]]  # for each cell what `evaluate` and `guarantee` wrote
 
 
 def metrics_table(cells: Cells, scale: str) -> pd.DataFrame:
     """Tabulates metrics, one row per (study, dataset, variant, mechanism, epsilon, seed, metric), sorted by that key.
-
-    Args:
-        cells: for each cell what `evaluate` and `guarantee` wrote.
-        scale: quick, desk or paper.
 
     Returns:
         The columns `COLUMNS`. `epsilon` and the guarantee's numbers are floats, infinite where there is none.
@@ -59,9 +55,6 @@ def metrics_table(cells: Cells, scale: str) -> pd.DataFrame:
 def series_table(cells: Cells) -> pd.DataFrame:
     """Tabulates the metrics that a run has many of: one row per metric and its round, epoch or client.
 
-    Args:
-        cells: for each cell what `evaluate` and `guarantee` wrote.
-
     Returns:
         The columns `SERIES_COLUMNS`, sorted; those of round, epoch and client that do not apply are empty.
     """
@@ -70,12 +63,7 @@ def series_table(cells: Cells) -> pd.DataFrame:
 
 
 def with_series(metrics: pd.DataFrame, series: pd.DataFrame) -> pd.DataFrame:
-    """Joins both tables to one, as `all_rows`: a series' rows have the guarantee and the costs of their run.
-
-    Args:
-        metrics: the result of `metrics_table`.
-        series: the result of `series_table`.
-    """
+    """Joins both tables to one, as `all_rows`: a series' rows have the guarantee and the costs of their run."""
     runs = metrics.drop_duplicates(RUN).drop(columns=["metric", "value"])
     rows = series.merge(runs, on=RUN, validate="many_to_one")
     single = metrics.assign(**{key: pd.array([pd.NA] * len(metrics), dtype="Int64") for key in SERIES})
@@ -115,22 +103,13 @@ def write_table(path: Path, table: pd.DataFrame, *, sealed: bool = True) -> None
 
 
 def read_rows(path: Path) -> pd.DataFrame:
-    """Reads the metrics table, with the rows of the table of series where that lies beside it.
-
-    Args:
-        path: the path of metrics.parquet.
-    """
+    """Reads the metrics table, with the rows of the table of series where that lies beside it."""
     metrics, beside = read_table(path), path.with_name("series.parquet")
     return with_series(metrics, read_table(beside)) if beside.exists() else metrics
 
 
 def all_rows(cells: Cells, scale: str) -> pd.DataFrame:
-    """Tabulates the metrics and the series of cells together, with nullable columns round, epoch and client.
-
-    Args:
-        cells: for each cell what `evaluate` and `guarantee` wrote.
-        scale: quick, desk or paper.
-    """
+    """Tabulates the metrics and the series of cells together, with nullable columns round, epoch and client."""
     if not cells:
         raise InputError("there are no cells to collect: choose at least one study")
     rows = []
@@ -166,9 +145,6 @@ def all_rows(cells: Cells, scale: str) -> pd.DataFrame:
 def guarantees_table(cells: Cells) -> pd.DataFrame:
     """Tabulates, one row per cell, what it guarantees at every delta that is kept, sorted by cell.
 
-    Args:
-        cells: for each cell what `evaluate` and `guarantee` wrote.
-
     Returns:
         The columns `PROFILE_COLUMNS`; epsilons in nats, infinite where there is none, empty where a method keeps no
         profile.
@@ -185,11 +161,7 @@ def guarantees_table(cells: Cells) -> pd.DataFrame:
 
 
 def join_tables(paths: Sequence[Path]) -> pd.DataFrame:
-    """Joins the rows of tables of one kind, one below the other; CSV values stay the texts that they are.
-
-    Args:
-        paths: Parquet or CSV files of the same columns, each of one study and sorted, in the order of the studies.
-    """
+    """Joins the rows of Parquet or CSV files of the same columns in their order; CSV values stay the texts they are."""
     found = [read_table(path, dtype=str, keep_default_na=False) for path in paths]
     full = [table for table in found if not table.empty]  # an empty one has no types to tell
     return pd.concat(full, ignore_index=True) if full else found[0]

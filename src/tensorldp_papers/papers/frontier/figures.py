@@ -167,12 +167,7 @@ def draw_line(
 def draw_frontier(metrics: pd.DataFrame, reference: pd.DataFrame) -> Figure:
     """Draws one panel a data set: PrivUnit on public features, and the papers' mechanisms where they truly lie.
 
-    Args:
-        metrics: the table with the study's rows.
-        reference: the table with the papers' studies.
-
-    Raises:
-        InputError: if the first has no rows of the study.
+    `reference` is the metrics table with the papers' studies.
     """
     rows, papers = frontier_rows(metrics), paper_rows(reference)
     datasets = in_order(rows["dataset"])
@@ -322,12 +317,7 @@ def network_rows(metrics: pd.DataFrame) -> pd.DataFrame:
 def draw_clients(metrics: pd.DataFrame, reference: pd.DataFrame) -> Figure:
     """Draws one panel a data set; PLDP-FL's runs are the run's own, or else the kept ones.
 
-    Args:
-        metrics: the table with the study's rows.
-        reference: the table with PLDP-FL's study.
-
-    Raises:
-        InputError: if the first has no rows of the study `frontier`.
+    `reference` is the metrics table with PLDP-FL's study.
     """
     rows = frontier_rows(metrics)
     clients = rows[rows["line"].str.contains("private=client")]

@@ -29,7 +29,7 @@ from tensorldp_papers.nets.efficientnet import EfficientNetLite2, load_lite2
 from tensorldp_papers.nets.mobilenet import MOBILENET_FEATURES, MobileNet, imagenet_normalise, load_imagenet
 from tensorldp_papers.nets.registry import seed_model
 from tensorldp_papers.progress import track
-from tensorldp_papers.public.imagenet_classes import CLASSES, PUBLIC_IMAGES, mapped_labels
+from tensorldp_papers.public.imagenet_classes import IMAGENET_CLASSES, PUBLIC_IMAGES, mapped_labels
 from tensorldp_papers.public.letters import LETTER_SIDE, fitting_and_tasks, public_digits
 from tensorldp_papers.public.oriented_gradients import align, oriented_energies
 from tensorldp_papers.public.projection import discriminant
@@ -144,7 +144,7 @@ def public_labels(
     """
     if signs is not None:
         return torch.from_numpy(labels_by_words(public.numpy(), signs))
-    if dataset not in CLASSES or NETWORKS[1] not in weights:
+    if dataset not in IMAGENET_CLASSES or NETWORKS[1] not in weights:
         return None
     net = EfficientNetLite2()
     load_lite2(net, weights[NETWORKS[1]])

@@ -28,7 +28,7 @@ from tensorldp_papers.plots.names import METRICS, dataset_name, in_order
 from tensorldp_papers.plots.printed import PrintedPoint, printed_points
 from tensorldp_papers.plots.sheets import SMALLEST, finish, narrow, panels
 from tensorldp_papers.plots.style import INK, PALE, QUIET, look
-from tensorldp_papers.plots.words import PRINTED_AXIS, listed, percent, whole_number
+from tensorldp_papers.plots.words import PRINTED_AXIS, listed, percent, span, whole_number
 from tensorldp_papers.run.cell import variant_factors
 
 STUDY = "latent"
@@ -276,8 +276,7 @@ def _seeds(rows: pd.DataFrame) -> str:
     seeds = rows.groupby(["dataset", "line", "epsilon"])["seed"].nunique()
     if seeds.empty or seeds.max() == 1:
         return "One seed."
-    many = f"{seeds.min()} to {seeds.max()}" if seeds.min() < seeds.max() else f"{seeds.max()}"
-    return f"Means of {many} seeds; bands: lowest to highest."
+    return f"Means of {span(seeds.min(), seeds.max())} seeds; bands: lowest to highest."
 
 
 def epoch_table(metrics: pd.DataFrame) -> pd.DataFrame:

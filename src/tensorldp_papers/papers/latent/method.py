@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Mechanism
 from tensorldp.mechanisms.bits import bit_count
-from tensorldp_papers.nets.classify import scores
+from tensorldp_papers.nets.classify import predict, scores
 from tensorldp_papers.papers.latent import bit_strings
 from tensorldp_papers.papers.latent.networks import BitANN, baseline_cnn, feature_count
 from tensorldp_papers.papers.latent.settings import LatentCell, LatentFactors, LatentTraining
@@ -27,7 +27,6 @@ from tensorldp_papers.papers.latent.training import (
     fit_stream,
     make_optimizer,
     nearest_mean,
-    predict_stream,
 )
 from tensorldp_papers.run.cell import Cell
 from tensorldp_papers.run.method import Arrays, Audited, ReleaseMethod, Rows, Trained
@@ -176,7 +175,7 @@ class LatentMethod(ReleaseMethod[LatentTraining, LatentFactors]):
         if model is None:
             return nearest_mean(state["means"], x)
         model.load_state_dict(state)
-        return predict_stream(model, x, device, prepare=self._preparation(cell, test), precision=cell.precision)
+        return predict(model, x, precision=cell.precision, device=device, prepare=self._preparation(cell, test))
 
     @staticmethod
     def _preparation(cell: LatentCell, records: Records) -> Any:

@@ -1,4 +1,4 @@
-"""Training and prediction in minibatches made from stored records when they are needed, and the nearest class mean."""
+"""Training in minibatches made from stored records when they are needed, and the nearest class mean."""
 
 from __future__ import annotations
 
@@ -84,27 +84,6 @@ def fit_stream(
         if after_epoch is not None:
             after_epoch(epoch, int(correct) / len(stored))
     return model
-
-
-@torch.no_grad()
-def predict_stream(
-    model: nn.Module,
-    stored: Tensor,
-    device: torch.device,
-    batch_size: int = 250,
-    prepare: Callable[[Tensor], Tensor] | None = None,
-    *,
-    precision: str = "float32",
-) -> Tensor:
-    """Predicts class indices on the CPU, (records,), in evaluation mode."""
-    lay_out(model).eval()
-    parts = []
-    for part in stored.split(batch_size):
-        batch = part.to(device)
-        with arithmetic(precision, device):
-            scores = model(batch if prepare is None else channels_last(prepare(batch)))
-        parts.append(scores.float().nan_to_num(nan=-torch.inf).argmax(dim=1).cpu())
-    return torch.cat(parts)
 
 
 def class_means(x: Tensor, y: Tensor, classes: int) -> Tensor:

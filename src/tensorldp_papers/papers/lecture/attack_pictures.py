@@ -27,7 +27,7 @@ MOST_COLUMNS = 3  # of a grid: the largest epsilons
 VICTIM = 0  # of the victims of seed 0; the noise is a draw of its own
 SAME_GUARANTEE = 1e-4  # two guarantees that differ by less, relatively, are one
 KINDS = ("original", "released", "reconstructed")
-ANCHORS = ("tldp-l", "tldp-g")
+ANCHORS = ("tldp-l", "tldp-g")  # the first that was attacked places the columns by its epsilons
 AXES = ("nominal", "guaranteed")
 KEYS = ["mechanism", "epsilon", "delta", "variant", "guarantee_epsilon", "guarantee_pure_epsilon"]
 

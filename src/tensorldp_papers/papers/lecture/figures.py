@@ -33,7 +33,7 @@ from tensorldp_papers.plots.words import axis_number, counted, listed, whole_num
 from tensorldp_papers.run.sealed import check_file
 
 PAPER, SOURCE = "dp-lecture", "Lecture"
-BASE = {"m": 20000.0, "d": 30.0, "B": 4.0}
+BASE = {"m": 20000.0, "d": 30.0, "B": 4.0}  # of Table 1's cells; a sweep varies one of them
 BOUND_SLOPES = {"m": -0.5, "d": 0.5, "B": 1.0}
 AXES = {"m": "neurons m", "d": "dimension d", "B": "batch size B (records)"}
 SCALINGS = {"mean": ("1/m", "o"), "root": ("±1/√m", "s"), "sign": ("±1", "^")}
@@ -628,9 +628,7 @@ def one_victim(metrics: pd.DataFrame) -> pd.DataFrame:
 def draw_one_victim(metrics: pd.DataFrame, pictures: Path | None) -> Figure:
     """Draws one picture, its releases under Laplace and TLDP-L at one epsilon, and what an attacker makes of them.
 
-    Args:
-        metrics: the metrics table.
-        pictures: the arrays of `attack_pictures.py`.
+    `pictures` has the arrays of `attack_pictures.py`.
     """
     stored = _read(pictures)
     found = one_victim(metrics)

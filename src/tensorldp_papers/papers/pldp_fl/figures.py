@@ -79,9 +79,7 @@ def over_rounds(rows: pd.DataFrame, stem: str = "accuracy") -> pd.DataFrame:
 def draw_rounds(metrics: pd.DataFrame, *, centre: str = "global") -> Figure:
     """Draws accuracy over rounds: a row for each data set, a panel for each mode of epsilon, a line for each of ranges.
 
-    Args:
-        metrics: the metrics table.
-        centre: the centre of the safe ranges: `global`, the weights that the server has sent, or `zero`.
+    The `centre` of the safe ranges is `global`, the weights that the server has sent, or `zero`.
     """
     rows = pldp_rows(metrics, "pldp_fl")
     rows = over_rounds(rows[(rows["budget"] == "") & (rows["participation"] == "") & (rows["split"] == "")])

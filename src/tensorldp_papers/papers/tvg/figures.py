@@ -23,7 +23,7 @@ from tensorldp_papers.plots.names import METRICS, dataset_name, in_order, title_
 from tensorldp_papers.plots.printed import printed_sentences
 from tensorldp_papers.plots.sheets import TEXT, finish, panels
 from tensorldp_papers.plots.style import INK, look, order
-from tensorldp_papers.plots.words import axis_number, listed, short_number, true_axis
+from tensorldp_papers.plots.words import axis_number, listed, short_number, span, true_axis
 from tensorldp_papers.run.cell import variant_factors
 
 PAPER = "tvg"
@@ -278,7 +278,7 @@ def _relabelled(rows: pd.DataFrame) -> str:
     if idn.empty or idn["at"].max() > idn["epsilon"].max() / 2:
         return ""
     printed = axis_number(idn["epsilon"].max())
-    return f"; IDN's printed {printed} is a true {_span(short_number(idn['at'].min()), short_number(idn['at'].max()))}"
+    return f"; IDN's printed {printed} is a true {span(short_number(idn['at'].min()), short_number(idn['at'].max()))}"
 
 
 def _guaranteed(rows: pd.DataFrame) -> list[str]:
@@ -286,11 +286,7 @@ def _guaranteed(rows: pd.DataFrame) -> list[str]:
     one = finite(rows[(rows["mechanism"] == "idn") & (rows["epsilon"] == 1.0)])["at"]
     if one.empty or one.min() <= 0:
         return []
-    return [f"IDN's printed ε of 1 is a true {_span(f'{one.min():.2g}', f'{one.max():.2g}')}."]
-
-
-def _span(low: str, high: str) -> str:
-    return low if low == high else f"{low} to {high}"
+    return [f"IDN's printed ε of 1 is a true {span(f'{one.min():.2g}', f'{one.max():.2g}')}."]
 
 
 def _times(value: float) -> str:

@@ -7,7 +7,7 @@ import math
 from tensorldp.mechanisms import Box, make
 
 IMAGE = Box(-1, 1, (28, 28))
-EPSILON, DELTA = 1.0, 1e-5
+EPSILON, DELTA = 1.0, 1e-5  # the guarantee that all are given
 COMPARED = ("gaussian-classical", "idn", "udn", "tvg", "mvg")
 
 

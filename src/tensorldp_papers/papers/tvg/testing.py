@@ -25,8 +25,7 @@ from tensorldp_papers.run.records import Records, Scaling, model_inputs, read_re
 from tensorldp_papers.run.releases import batch_box, privatize_batches, record_in_batch
 from tensorldp_papers.run.streams import common_stream, mechanism_on, noise_stream
 
-IMPORTANT = 2  # directions that MVG's binary allocation favours, and their share: a guess after TVG's code
-SHARE = 0.8
+FAVOURED_DIRECTIONS, FAVOURED_SHARE = 2, 0.8  # by MVG's binary allocation: a guess after TVG's code
 
 
 def inputs(records: Records) -> Tensor:
@@ -63,7 +62,7 @@ def directed(cell: TestingCell, workload: Tensor) -> Mechanism:
         "idn": {"workload": workload},
         "matrix": {"workload": workload},
         "udn": {"workload": workload, "directions": directions},
-        "mvg": {"directions": directions, "tau": SHARE, "important": IMPORTANT},
+        "mvg": {"directions": directions, "tau": FAVOURED_SHARE, "important": FAVOURED_DIRECTIONS},
     }
     return mechanism_on(cell, box, **options.get(cell.mechanism, {}))
 
