@@ -32,7 +32,7 @@ def _listed(files: tuple[tuple[str, Path], ...]) -> dict[str, list[dict[str, str
 
 
 def listed() -> dict[str, list[dict[str, str]]]:
-    """Returns the lines of each room's claims.csv by its module, with the columns `id source place claim kind`."""
+    """Returns the lines of each room's claims.csv by its module, with the columns `id source place claim kind test`."""
     return _listed(tuple(room_files("claims.csv").items()))
 
 
