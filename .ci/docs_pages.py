@@ -43,7 +43,7 @@ REFERENCE = {
                 "audit.one_run", "audit.accuracy", "check.check", "check.claim", "check.verdict"),
     "curves": ("curves.base", "curves.gaussian", "curves.laplace", "curves.discrete", "curves.product",
                "curves.dp_sgd"),
-    "claims": ("claims.base", "claims.evidence", "claims.statements", "rooms"),
+    "claims": ("claims.base", "claims.evidence", "claims.fairness", "claims.statements", "rooms"),
     "training": ("nets.classify", "nets.federated", "nets.private_sgd", "nets.canaries"),
     "attacks": ("attacks.inversion", "attacks.likelihood", "attacks.tensor", "attacks.quality"),
     "data": ("data.catalogue", "data.prepare", "data.split", "nets.registry"),

@@ -20,7 +20,7 @@ PLURAL = {"theorem": "theorems", "run": "statements about runs", "description": 
 
 
 def group_of(kind: str) -> str:
-    """The group of a kind of claims."""
+    """Returns the group of a kind of claims."""
     return next(group for group, kinds in GROUPS.items() if kind in kinds)
 
 
@@ -32,7 +32,7 @@ def _listed(files: tuple[tuple[str, Path], ...]) -> dict[str, list[dict[str, str
 
 
 def listed() -> dict[str, list[dict[str, str]]]:
-    """Returns the lines of each room's claims.csv by its module, with the columns `id source place claim kind`."""
+    """Returns the lines of each room's claims.csv by its module, with the columns `id source place claim kind test`."""
     return _listed(tuple(room_files("claims.csv").items()))
 
 

@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 def track(items: Iterable[T], what: str, total: int | None = None, every: float = 30.0) -> Iterator[T]:
-    """Pass `items` through, showing how many of `total` are done.
+    """Passes `items` through, showing how many of `total` are done.
 
     On a terminal it is a tqdm bar; otherwise a line at most every `every` seconds.
     """

@@ -39,7 +39,7 @@ class Paper(Strict):
 
     @property
     def address(self) -> str:
-        """Where the source is on the web; empty where it has no DOI and no archive number."""
+        """Returns where the source is on the web; empty where it has no DOI and no archive number."""
         kind, _, number = self.identifier.partition(":")
         return RESOLVERS[kind] + number if kind in RESOLVERS else ""
 
@@ -94,7 +94,7 @@ class Runs(Strict):
 
     @property
     def chance(self) -> float:
-        """A score that a network that learned nothing does not exceed; 0 where no claim needs it."""
+        """Returns a score that a network that learned nothing does not exceed; 0 where no claim needs it."""
         return self.largest + self.luck
 
 
@@ -140,7 +140,7 @@ class Room(Strict):
 
     @property
     def short(self) -> str:
-        """The short name of its paper."""
+        """Returns the short name of its paper."""
         return self.source.short if self.source else self.paper
 
     def code(self, name: str) -> Any:

@@ -30,7 +30,7 @@ class _Loader(SafeLoader):
         return super().construct_mapping(node, deep)
 
     def construct_number(self, node: yaml.ScalarNode) -> int | float:
-        """A number as people write it."""
+        """Reads a number as people write it."""
         text = node.value
         if re.match(r"[-+]?0[0-9_]", text) or re.search(r"[:box]", text):
             told = f"{text} is another number in YAML: write a number without zeros before it, or a text in quotes"
@@ -44,12 +44,7 @@ for _tag in ("int", "float"):
 
 
 def read_yaml(path: Path, what: str) -> Any:
-    """The content of a YAML file.
-
-    Args:
-        path: the file.
-        what: what it is, for messages.
-    """
+    """Reads the content of a YAML file; messages call it `what`."""
     try:
         content = path.read_bytes()
     except OSError:
@@ -71,26 +66,32 @@ def read_yaml(path: Path, what: str) -> Any:
 
 
 def short(name: str) -> str:
-    """A name as it is, or its beginning where it could not be read in a message."""
+    """Returns a name as it is, or its beginning where it could not be read in a message."""
     return name if len(repr(name)) <= 80 else f"{name[: 20 if name[:20].isprintable() else 6]} ..."
 
 
-class Strict(BaseModel):
-    """A model that refuses unknown keys and does not turn text into numbers."""
+class Closed(BaseModel):
+    """A model that refuses unknown keys."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Strict(Closed):
+    """A model that also does not turn text into numbers, or a list into a tuple."""
+
+    model_config = ConfigDict(strict=True)
 
 
 UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 
 
 def first_problem(error: ValidationError) -> Any:
-    """The problem to tell: a key that is unknown, which may be why another one is missing, else the first."""
+    """Returns the problem to tell: a key that is unknown, which may be why another one is missing, else the first."""
     return min(error.errors(), key=lambda problem: problem["type"] not in UNKNOWN)
 
 
 def explain(error: ValidationError, where: str, allowed: dict[str, Any] | None = None) -> InputError:
-    """One problem of a pydantic error as one sentence that names the key, the value and what is allowed."""
+    """Tells one problem of a pydantic error in one sentence that names the key, the value and what is allowed."""
     first = first_problem(error)
     key = ".".join(str(part) for part in first["loc"]) or "(whole file)"
     if first["type"] in UNKNOWN:

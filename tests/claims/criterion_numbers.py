@@ -147,11 +147,16 @@ def line_to_add(id: str, registered: Registered, today: str) -> str | None:
     """The line that criteria.csv needs where a claim's words, expectation or numbers differ from its last one."""
     lines, numbers = criteria().get(id, []), numbers_of(id, registered)
     now = (registered.claim.claim, registered.expected, numbers)
-    if lines and (lines[-1].claim, lines[-1].expected, lines[-1].numbers) == now:
+    if lines and (lines[-1].claim, lines[-1].expected, _limits(lines[-1].numbers)) == (*now[:2], _limits(numbers)):
         return None
     text = io.StringIO()
     csv.writer(text, lineterminator="").writerow([id, today, "", *now, "<verdict before>", "<reason>"])
     return text.getvalue()
+
+
+def _limits(numbers: str) -> set[str]:
+    """Without 0, which is the limit of every order: `Scores.above` has it, and no number in a check."""
+    return set(numbers.split()) - {"0"}
 
 
 def _first(call: ast.Call) -> str:

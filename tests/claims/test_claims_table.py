@@ -20,6 +20,7 @@ from tensorldp_papers.claims.base import (
     NotRun,
     Number,
     Verdict,
+    cannot_be_checked,
     catalogue,
     claim,
     load_checks,
@@ -58,6 +59,8 @@ def test_a_check_computes_or_gives_a_reason() -> None:
     """No constant verdicts: a check either says why it cannot decide, or its verdict is an expression of results."""
     assert set(load_checks()) == set(catalogue())
     for id, registered in load_checks().items():
+        if inspect.unwrap(registered.check) is cannot_be_checked:
+            continue
         tree = ast.parse(inspect.getsource(registered.check).strip())
         calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
         called = {getattr(node.func, "id", getattr(node.func, "attr", "")) for node in calls}

@@ -110,7 +110,7 @@ def test_retention_holds_only_where_it_gains(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_weights_could_show_only_far_below_the_smallest_epsilon_of_the_figure(monkeypatch: pytest.MonkeyPatch) -> None:
     assert tldp_runs.gaussian_weights().holds is False
-    monkeypatch.setattr(tldp_runs, "FIRST", 0.02)
+    monkeypatch.setattr(tldp_runs, "SMALLEST_EPSILON", 0.02)
     assert tldp_runs.gaussian_weights().holds
 
 

@@ -16,7 +16,7 @@ from kept_runs import ROOT, WORKFLOW, Cells, Kept, planned, tiny
 from tensorldp.errors import InputError
 from tensorldp_papers.kept.merge import merge_run
 from tensorldp_papers.kept.plan import computed
-from tensorldp_papers.kept.recompute import draw, equal, give_versions, recompute, snakemake
+from tensorldp_papers.kept.recompute import compare_with_then, draw, equal, give_versions, recompute, snakemake
 
 
 class Computer:
@@ -102,6 +102,35 @@ def test_the_difference_is_relative_to_the_larger_value(reference: Path) -> None
     assert noted["largest_difference"].tolist() == pytest.approx([0.2] * 3)
     assert equal(noted, 0.21).all()
     assert not equal(noted, 0.19).any()
+
+
+@pytest.mark.parametrize(
+    ("isa", "then", "state", "asked"),
+    [
+        ("arm64", 0.4, "kept", 3),  # the code of then gives on this machine what today's does: the processor differs
+        ("arm64", 0.45, "other", 3),  # it gives something else: the code has changed the numbers
+        ("avx2", 0.4, "other", 0),  # on the same kind of processor nothing explains a difference
+    ],
+)
+def test_what_a_processor_takes_far_away_is_compared_with_the_code_of_its_own_commit(
+    reference: Path, isa: str, then: float, state: str, asked: int
+) -> None:
+    configs = []
+
+    def compute(commit: str, config: dict[str, Any]) -> pd.DataFrame:
+        configs.append((commit, config))
+        return pd.read_parquet(reference / "metrics.parquet").assign(value=then)
+
+    again(reference, Computer(0.4, isa))
+    told = list(compare_with_then(reference, 0.01, compute))
+    assert len(told) == len(configs) == asked
+    give_versions(reference, 0.01)
+    assert states(tiny(), reference) == {state}
+    assert list(compare_with_then(reference, 0.01, compute)) == []  # what is noted is not computed again
+    for commit, config in configs:
+        assert commit in set(pd.read_csv(reference / "recomputed.csv")["kept_commit"])
+        (mechanism,) = config["mechanisms"]["tldp_type1"]
+        assert ("epsilons" in config) == (mechanism != "none")
 
 
 def test_runs_are_drawn_from_each_way_of_training_and_trained_as_is_noted(tmp_path: Path) -> None:

@@ -138,10 +138,12 @@ def test_other_shapes_and_options_are_refused(shape: tuple[int, ...], options: d
 class Invented:
     """Evidence of runs in which each budget and option has the accuracy that a test says."""
 
+    ways = 1
+
     def __init__(self, gain: float) -> None:
         self.gain = gain
 
-    def cells(self, study: str, dataset: str) -> list[AnyCell]:
+    def cells(self, study: str, dataset: str, **_: Any) -> list[AnyCell]:
         planned = make_plan(parse_settings({"studies": [study]})).cells
         return [cell for cell in planned if cell.dataset == dataset]
 
@@ -151,7 +153,7 @@ class Invented:
         less = 0.95 if self.gain > 0 else 1.5
         better = self.gain * (1 if full else less if pruned else 0)
         lines = [("digits", e, seed, better * (e == 20) + 0.001 * seed) for e in (1.0, 20.0) for seed in range(3)]
-        return pd.DataFrame(lines, columns=["dataset", "epsilon", "seed", "value"])
+        return pd.DataFrame(lines, columns=["dataset", "epsilon", "seed", "value"]).assign(variant="")
 
 
 @pytest.mark.parametrize("name", IDS)

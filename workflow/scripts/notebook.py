@@ -42,7 +42,7 @@ class OwnKernelManager(AsyncKernelManager):
 
     @property
     def kernel_spec(self) -> KernelSpec:
-        """How the kernel is started, whatever kernels the user has installed."""
+        """Says how the kernel is started, whatever kernels the user has installed."""
         argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
         return KernelSpec(argv=argv, display_name="Python 3", language="python")
 
@@ -52,7 +52,7 @@ class OwnEngine(NBClientEngine):  # type: ignore[misc]
 
     @classmethod
     def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **options: Any) -> Any:
-        """As papermill's; a kernel that dies ends this process with a sentence."""
+        """Runs a notebook as papermill's does; a kernel that dies ends this process with a sentence."""
         options |= {"kernel_manager_class": OwnKernelManager, "iopub_timeout": PATIENCE}
         try:
             return super().execute_managed_notebook(nb_man, kernel_name, **options)
@@ -66,7 +66,7 @@ class OwnEngine(NBClientEngine):  # type: ignore[misc]
 
 
 def execute(source: Path, output: Path, parameters: Sequence[Sequence[str]]) -> None:
-    """Run papermill; a user's mistake, in the notebook or found by its code, is an `InputError`."""
+    """Runs papermill; a user's mistake, in the notebook or found by its code, is an `InputError`."""
     check_notebook(source, [name for name, _ in parameters])
     papermill_engines.register("own", OwnEngine)
     options = ["--engine", "own", "--start-timeout", str(PATIENCE), "--log-level", "WARNING", "--no-progress-bar"]

@@ -1,7 +1,8 @@
 """Compute some kept runs anew, drawn by a stated seed, and note how they compare in recomputed.csv.
 
 One run is drawn for each study, data set, way of training and mechanism, and computed by Snakemake with the data in
-resources/ of the working directory. What is noted already is not computed again: stop and go on at any time. Kept rows
+resources/ of the working directory. What another kind of processor takes to another result is also computed by the code
+of the commit that made it. What is noted already is not computed again: stop and go on at any time. Kept rows
 whose versions are not known get today's, if all runs like them that were computed anew are equal.
 """
 
@@ -11,7 +12,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tensorldp_papers.kept.provenance import SEEDED
-from tensorldp_papers.kept.recompute import TOLERANCE, draw, give_versions, recompute, snakemake
+from tensorldp_papers.kept.recompute import (
+    TOLERANCE,
+    compare_with_then,
+    draw,
+    give_versions,
+    recompute,
+    snakemake,
+    snakemake_then,
+)
 from tensorldp_papers.run.cli import parser, run
 
 WORKFLOW = Path(__file__).parents[1]
@@ -33,6 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for column, wanted in (("study", args.study), ("dataset", args.dataset)):
         drawn = drawn[drawn[column].isin(wanted)] if wanted else drawn
     for told in recompute(args.reference, drawn, snakemake(WORKFLOW, args.cores), args.seed):
+        print(told, flush=True)
+    for told in compare_with_then(args.reference, args.tolerance, snakemake_then(WORKFLOW.parent, args.cores)):
         print(told, flush=True)
     differ = give_versions(args.reference, args.tolerance)
     print(f"{len(differ)} of the runs that were computed anew differ{':' if len(differ) else ''}")

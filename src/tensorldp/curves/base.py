@@ -69,9 +69,9 @@ class PrivacyCurve(ABC):
     exact: bool = True
 
     @property
-    @abstractmethod
     def pure_epsilon(self) -> float:
         """Returns the smallest epsilon with delta = 0 once any atom is removed; `math.inf` where there is none."""
+        return math.inf
 
     @property
     def atom(self) -> float:
@@ -178,10 +178,6 @@ class NoPrivacyCurve(PrivacyCurve):
     """The record is released as it is: delta(epsilon) = 1 for every epsilon."""
 
     exact: bool = True
-
-    @property
-    def pure_epsilon(self) -> float:
-        return math.inf
 
     @property
     def atom(self) -> float:

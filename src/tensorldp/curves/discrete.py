@@ -232,10 +232,6 @@ class DiscreteGaussianCurve(RepeatedCurve):
         check_whole("count of a discrete Gaussian", self.count, low=1, high=MOST_COUNT)
 
     @property
-    def pure_epsilon(self) -> float:
-        return math.inf
-
-    @property
     def mu(self) -> float:
         """Returns the shift of T in its own standard deviations."""
         return self.shift * math.sqrt(self.count) / self.sigma

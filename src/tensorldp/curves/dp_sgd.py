@@ -57,10 +57,6 @@ class DpSgdCurve(PrivacyCurve):
         check_whole("steps", self.steps, low=1, high=MOST_COUNT)
         check_word("accountant", self.accountant, "pld", "rdp")
 
-    @property
-    def pure_epsilon(self) -> float:
-        return math.inf
-
     @cached_property
     def _account(self) -> Any:
         import dp_accounting  # here, as it takes a second to load

@@ -44,10 +44,6 @@ class WishartCurve(RepeatedCurve):
         check_whole("rows of a Wishart curve", self.rows * self.count, low=1, high=MOST_COUNT)
 
     @property
-    def pure_epsilon(self) -> float:
-        return math.inf
-
-    @property
     def spread(self) -> float:
         """Returns q^2 / (1 + q), on which alone the law of the loss depends."""
         return self.share * (self.share / (1.0 + self.share))

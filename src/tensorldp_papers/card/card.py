@@ -13,12 +13,11 @@ from tensorldp_papers.card.leaks import VICTIMS, Leak
 from tensorldp_papers.card.price import Price
 from tensorldp_papers.card.tasks import FEATURES, IMAGES, SEEDS, STUDY, Score
 from tensorldp_papers.claims.fairness import at_chance
-from tensorldp_papers.plots.comparing import Outcome, Point, outcome
+from tensorldp_papers.plots.comparing import SAME_SCORE, Outcome, Point, outcome
 from tensorldp_papers.plots.names import dataset_name
 from tensorldp_papers.plots.words import short_number
 
 RECORDS = {"digits": "a record of 8 × 8", "cifar10": "an image of 32 × 32 × 3"}  # others have 28 × 28
-SAME_SCORE = 0.02  # of a score that counts as the same
 SAME_EPSILON = 0.02  # a share of a true epsilon that counts as the same guarantee
 
 

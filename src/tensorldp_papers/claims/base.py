@@ -40,6 +40,7 @@ class Claim:
         place: where the source says it.
         claim: the statement.
         kind: theorem, cost, empirical or descriptive.
+        test: what shows its check to be right: a test, or a function; empty where the runs are all of its evidence.
 
     Raises:
         InputError: if the kind is another.
@@ -50,6 +51,7 @@ class Claim:
     place: str
     claim: str
     kind: str
+    test: str = ""
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -104,7 +106,7 @@ class Finding:
         holds: whether the claim holds; None where the evidence is too weak, or where it cannot be checked at all, with
             the reason in `observed`.
         observed: the numbers, in words.
-        evidence: a test, a file of the results or a function of the library; the runs used are added by themselves.
+        evidence: a file or a reason in the place of the claim's `test`; the runs used are added by themselves.
         condition: what a claim needs to hold; the table has it only for claims that hold.
         wanted: what would decide a claim whose `holds` is None; empty where nothing could.
         mixed: whether some of what the claim speaks of has what it says, and some the opposite; `holds` is None then.
@@ -129,7 +131,6 @@ class Finding:
         holds: bool | None,
         observed: str,
         numbers: Mapping[str, float] | Iterable[Number],
-        evidence: str = "",
         condition: str = "",
         mixed: bool = False,
     ) -> Finding:
@@ -143,7 +144,7 @@ class Finding:
         numbers = named(numbers) if isinstance(numbers, Mapping) else tuple(numbers)
         values = {number.name: number.value for number in numbers}
         said, needed = (_WITH_NUMBERS.vformat(words, (), values) for words in (observed, condition))
-        return cls(holds, said, evidence, needed, mixed=mixed, numbers=numbers)
+        return cls(holds, said, condition=needed, mixed=mixed, numbers=numbers)
 
 
 class _ByName(Formatter):
@@ -173,7 +174,7 @@ class Registered:
 def claim(
     statement: str | Claim, *, expected: str, condition_is: ConditionKind = "restriction", **options: Any
 ) -> Callable[[AnyCheck], AnyCheck]:
-    """Register the check of a claim; use as a decorator.
+    """Registers the check of a claim; use as a decorator.
 
     A check takes the `Evidence`, or nothing if it reads no results: then a process computes its finding once.
 
@@ -186,15 +187,39 @@ def claim(
     Raises:
         InputError: if the id is not in the catalogue, or the claim has a check already.
     """
-    if isinstance(statement, str) and statement not in _listed():
-        raise InputError(f"the claim {statement} is not in a claims.csv of a paper: give a Claim in place of its id")
-    about = _listed()[statement] if isinstance(statement, str) else statement
+    about = _about(statement)
 
     def register(check: AnyCheck) -> AnyCheck:
         CLAIMS.add(about.id, Registered(about, _of_evidence(check, options), expected, condition_is), check.__module__)
         return check
 
     return register
+
+
+def not_checkable(room: str, reasons: Mapping[str | Claim, tuple[str, str]]) -> None:
+    """Registers claims that no computation can decide.
+
+    Args:
+        room: the module that does so, its `__name__`.
+        reasons: by claim, as `claim` takes it, what it would lead one to expect, and why nothing decides it.
+
+    Raises:
+        InputError: as `claim`.
+    """
+    for statement, (expected, reason) in reasons.items():
+        about, check = _about(statement), _of_evidence(cannot_be_checked, {"reason": reason})
+        CLAIMS.add(about.id, Registered(about, check, expected), room)
+
+
+def cannot_be_checked(reason: str) -> Finding:
+    """Returns the finding of a claim that no computation can decide."""
+    return Finding(None, reason, "a reason, no computation")
+
+
+def _about(statement: str | Claim) -> Claim:
+    if isinstance(statement, str) and statement not in _listed():
+        raise InputError(f"the claim {statement} is not in a claims.csv of a paper: give a Claim in place of its id")
+    return _listed()[statement] if isinstance(statement, str) else statement
 
 
 def _of_evidence(check: Callable[..., Finding], options: dict[str, Any]) -> Check:
@@ -207,23 +232,18 @@ def _of_evidence(check: Callable[..., Finding], options: dict[str, Any]) -> Chec
     return wraps(check)(lambda _: once())
 
 
-def cannot_be_checked(reason: str) -> Finding:
-    """The finding of a claim that no computation can decide."""
-    return Finding(None, reason, "a reason, no computation")
-
-
 def _listed() -> dict[str, Claim]:
     return {row["id"]: Claim(**row) for rows in listed().values() for row in rows}
 
 
 def catalogue() -> dict[str, Claim]:
-    """All claims by id: those that rooms list in their order, then others from outside in the order of their ids."""
+    """Returns all claims by id: those that rooms list in their order, then others from outside, sorted."""
     outside = {name: CLAIMS.get(name).claim for name in CLAIMS.names() if CLAIMS.module(name) is None}
     return {**_listed(), **outside}
 
 
 def load_checks() -> dict[str, Registered]:
-    """The checks of all claims by id.
+    """Returns the checks of all claims by id.
 
     Raises:
         InputError: if a plug-in or an entry point cannot be imported.
@@ -232,7 +252,7 @@ def load_checks() -> dict[str, Registered]:
 
 
 def verdict(claim: Claim, finding: Finding) -> Verdict:
-    """A finding in the words of the table: a theorem that fails is refuted, a measurement is not reproduced."""
+    """Returns a finding in the words of the table: a theorem that fails is refuted, a measurement is not reproduced."""
     if finding.mixed:
         return "mixed"
     if finding.holds is None:

@@ -43,7 +43,7 @@ class Criterion:
 
 @cache
 def criteria() -> dict[str, list[Criterion]]:
-    """The criteria of each claim of the rooms, by id, from the first to the one that counts."""
+    """Returns the criteria of each claim of the rooms, by id, from the first to the one that counts."""
     found: dict[str, list[Criterion]] = {}
     files = room_files("criteria.csv")
     for module in filter(files.__contains__, listed()):
@@ -54,17 +54,17 @@ def criteria() -> dict[str, list[Criterion]]:
 
 @cache
 def rules() -> list[dict[str, str]]:
-    """The numbers of the rules for all claims with their dates and reasons, the last of which count."""
+    """Returns the numbers of the rules for all claims with their dates and reasons, the last of which count."""
     return list(csv.DictReader(files("tensorldp_papers.claims").joinpath("rules.csv").read_text().splitlines()))
 
 
 def changed() -> dict[str, list[Criterion]]:
-    """The criteria of the claims for which one was set after data had been seen, by id."""
+    """Returns the criteria of the claims for which one was set after data had been seen, by id."""
     return {id: lines for id, lines in criteria().items() if any(line.was for line in lines)}
 
 
 def in_words(id: str) -> tuple[str, str]:
-    """Of a claim the date and commit of its criterion, and its verdicts by earlier ones; empty if it has no line."""
+    """Returns a claim's criterion as date and commit, and its verdicts by earlier ones; empty if it has no line."""
     lines = criteria().get(id, [])
     since = f"{lines[-1].date} {lines[-1].commit}".strip() if lines else ""
     return since, "; ".join(f"{line.was} until {line.date}" for line in lines if line.was)

@@ -21,12 +21,12 @@ CellKey = tuple[str, str, str, str, str]
 
 
 def key_of(cell: AnyCell) -> CellKey:
-    """The name of a cell, as in `rows_by_cell`."""
+    """Returns the name of a cell, as in `rows_by_cell`."""
     return cell.study, cell.dataset, cell.variant, cell.mechanism, cell.epsilon
 
 
 def rows_by_cell(metrics: pd.DataFrame) -> dict[CellKey, pd.DataFrame]:
-    """The rows of the metrics table by cell."""
+    """Returns the rows of the metrics table by cell."""
     names = [metrics[key].astype(str) for key in ("study", "dataset", "variant", "mechanism")]
     groups: Any = metrics.groupby([*names, metrics["epsilon"].map(epsilon_text)])
     return dict(iter(groups))
@@ -78,7 +78,7 @@ class Evidence:
         self._keeps: Callable[[AnyCell], bool] = lambda _: True
 
     def only(self, keeps: Callable[[AnyCell], bool], ways: int) -> Evidence:
-        """The same outputs, as if the cells for which `keeps` is false were not planned; one of several such views."""
+        """Returns these outputs as if cells for which `keeps` is false were not planned; one of several such views."""
         view = copy(self)
         view.ways, view.used = ways, []
         view._keeps = lambda cell: self._keeps(cell) and keeps(cell)
@@ -95,7 +95,7 @@ class Evidence:
         return f"the {self.scale} grid"
 
     def lacks(self, what: str, beside: str = "") -> NotRun:
-        """The exception that says that the plan does not have what a claim needs, and what it lacks beside that."""
+        """Returns the exception for what a claim needs and the plan does not have, and what it lacks beside that."""
         return NotRun(f"needs {what}, which {self.place} does not have{beside}")
 
     def cells(
@@ -106,7 +106,7 @@ class Evidence:
         mechanism: str | Iterable[str] | None = None,
         **factors: Any,
     ) -> list[AnyCell]:
-        """The planned cells of a study with this data set, mechanism and these factors (as text; None: without it).
+        """Returns the planned cells of a study with this data set, mechanism and factors (as text; None: without it).
 
         Where a data set is not planned, a part of it stands for it; `fairness.shortfall` then says so.
         """
@@ -131,7 +131,7 @@ class Evidence:
         mechanism: str | Iterable[str] | None = None,
         **factors: Any,
     ) -> pd.DataFrame:
-        """Rows of the metrics table for all planned cells that fit; each named data set and mechanism must have some.
+        """Returns the rows of the metrics table of all planned cells that fit; each name given must have some.
 
         Raises:
             NotRun: if none is planned at this scale, or one has no results.
@@ -164,7 +164,7 @@ class Evidence:
         return table
 
     def measured(self, cells: list[AnyCell], metric: str | None = None) -> pd.DataFrame:
-        """The rows of the metrics table of these cells, of one metric or of all.
+        """Returns the rows of the metrics table of these cells, of one metric or of all.
 
         Raises:
             NotRun: if one has no results.
@@ -190,7 +190,7 @@ class Evidence:
 
     @staticmethod
     def by_mark(rows: pd.DataFrame, metric: str, mark: Literal["round", "epoch"] = "round") -> pd.DataFrame:
-        """A metric after each round or epoch at which it was taken: a row a seed and a column a mark, rising.
+        """Returns a metric after each round or epoch at which it was taken: a row a seed and a column a mark, rising.
 
         For several cells it is the mean.
 
@@ -204,7 +204,7 @@ class Evidence:
         return marked.pivot_table(index="seed", columns="mark", values="value").dropna()
 
     def table(self, name: str) -> pd.DataFrame:
-        """A CSV file of results/tables.
+        """Returns a CSV file of results/tables.
 
         Raises:
             NotRun: if it was not made.

@@ -14,7 +14,7 @@ comparison is undecidable (`Scores.gap`).
 condition (`not_run`).
 
 *The best case.* A source that leaves open a reading, form or arm gets the one in which its statement holds; all of them
-share the chance of a wrong yes (`best_of`).
+share the chance of a wrong yes: `settle` has readings of the words, `either` choices of runs.
 """
 
 from __future__ import annotations
@@ -28,12 +28,13 @@ import numpy as np
 import pandas as pd
 
 from tensorldp_papers import extractors
-from tensorldp_papers.claims.base import Finding, NotRun
+from tensorldp_papers.claims.base import Finding, NotRun, Number
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.statements import (
     ALPHA,
     DIFFERENCE,
     NOWHERE,
+    SCORE,
     AllOf,
     Alternative,
     AnyOf,
@@ -44,6 +45,7 @@ from tensorldp_papers.claims.statements import (
     estimate,
     finding,
     joined,
+    log_slopes,
     minus,
     per_epsilon,
     per_seed,
@@ -68,25 +70,25 @@ SIMPLER = {  # parts that are another task, or that have less of each record
 
 
 def printed_of(study: str, dataset: str, network: str = "") -> Runs | None:
-    """What the source of a study says about a data set or, if that is a part, about the whole; None if nothing."""
+    """Returns what a study's source says about a data set or, if that is a part, about the whole; None if nothing."""
     said = [runs for room in rooms() for runs in room.runs if study in runs.studies]
     keys = [(name, one) for name in (dataset, whole_of(dataset)) for one in (network, "")]
     return next((runs for key in keys for runs in said if (runs.dataset, runs.network) == key), None)
 
 
 def is_papers(study: str, dataset: str, variant: str) -> bool:
-    """Whether a variant's network is the source's; if the source does not use that data set, none is."""
+    """Returns whether a variant's network is the source's; if the source does not use that data set, none is."""
     printed = printed_of(study, dataset)
     return printed is not None and _network(variant).startswith(tuple(printed.networks))
 
 
 def is_trained(cell: AnyCell) -> bool:
-    """Whether a cell's features are of a network that was trained on the records."""
+    """Returns whether a cell's features are of a network that was trained on the records."""
     return extractors.is_trained(_network(cell.variant))
 
 
 def at_chance(study: str, dataset: str, network: str = "") -> float:
-    """The score that a network that learned nothing does not exceed."""
+    """Returns the score that a network that learned nothing does not exceed."""
     printed = printed_of(study, dataset, network)
     return printed.chance if printed else 1 / get(dataset).classes + ERRORS
 
@@ -97,7 +99,7 @@ def _network(variant: str) -> str:
 
 
 def shortfall(cells: Iterable[AnyCell], *, settled: bool = False) -> Shortfall:
-    """How cells of one study and data set fall short of the source's run, in words; empty if they do not.
+    """Returns how cells of one study and data set fall short of the source's run, in words; empty if they do not.
 
     Where several cells fall short to different degrees, the largest shortfall is named.
 
@@ -118,7 +120,7 @@ def shortfall(cells: Iterable[AnyCell], *, settled: bool = False) -> Shortfall:
 
 
 def pulls(cells: Iterable[AnyCell]) -> bool:
-    """Whether cells fall short in something that makes them weaker, and not only in a setting that differs."""
+    """Returns whether cells fall short in something that makes them weaker, and not only in a setting that differs."""
     differs = {one.kind for room in rooms() for one in room.instead if not one.weaker}
     return any(kind not in differs for cell in cells for kind, _, _ in _shortfalls(cell))
 
@@ -159,7 +161,7 @@ def _applies(one: Instead, cell: AnyCell) -> bool:
 
 
 def late_gain(evidence: Evidence, study: str, metric: str, epsilon: float | None = None, **arm: Any) -> Between | None:
-    """That a score rose by less than `FLAT` in the second half of an arm's training, at one epsilon or on average.
+    """Returns that a score rose by less than `FLAT` in the second half of a training, at one epsilon or on average.
 
     None where the score was not recorded after several epochs.
     """
@@ -176,64 +178,69 @@ def late_gain(evidence: Evidence, study: str, metric: str, epsilon: float | None
 
 
 def settled(evidence: Evidence, study: str, metric: str, **arm: Any) -> bool:
-    """Whether a score had stopped rising; where it was not recorded during training, it is taken not to have."""
+    """Returns whether a score had stopped rising; one that was not recorded during training is taken not to have."""
     late = late_gain(evidence, study, metric, **arm)
     return late is not None and late.decide() is True
 
 
 def weakly(statement: Statement, *weak: str) -> Statement:
-    """The statement with these weaknesses added to each of its comparisons."""
+    """Returns the statement with these weaknesses added to each of its comparisons."""
     return statement.mapped(lambda leaf: replace(leaf, weak=Shortfall.of([leaf.weak, *weak])))
 
 
 def about(statement: Statement, dataset: str) -> Statement:
-    """The statement with this data set as that of each of its comparisons."""
+    """Returns the statement with this data set as that of each of its comparisons."""
     return statement.mapped(lambda leaf: replace(leaf, dataset=dataset))
 
 
 def absent(names: Iterable[str], present: Iterable[str]) -> list[str]:
-    """The data sets of a statement that are not among those present."""
+    """Returns the data sets of a statement that are not among those present."""
     run = set(present)
     return [name for name in names if name not in run]
 
 
 def not_run(names: Iterable[str], present: Iterable[str]) -> str:
-    """The data sets of a statement that are not among those present, as a condition."""
+    """Returns the data sets of a statement that are not among those present, as a condition."""
     missing = ", ".join(absent(names, present))
     return f"{missing} not run" if missing else ""
 
 
 def settle(
     evidence: Evidence,
-    made: Iterable[Scores],
-    parts: Sequence[Statement],
+    parts: Sequence[Statement] | Mapping[str, Statement],
     observed: str = "",
-    test: str = "",
     *,
     datasets: Iterable[str] = (),
     condition: str = "",
     then: str = "",
+    numbers: Sequence[Number] = (),
 ) -> Finding:
-    """Returns the finding that all parts of a statement hold in this view of the results.
+    """Returns the finding that all parts of a statement hold in this view of the results, or one of its readings.
 
     Args:
         evidence: the view, one of those that share the chance of a wrong yes.
-        made: the runs that the statement is about.
-        parts: its parts.
+        parts: the parts, or the readings by the condition that each would be if it alone holds.
         observed: further observations; they decide nothing.
-        test: where it is tested, as `evidence` of a `Finding`.
-        datasets: all data sets of the claim; those that were not run become a condition.
+        datasets: all data sets of the claim; those that no comparison is about become a condition.
         condition: what else the statement needs, if it holds.
         then: the same, named after the data sets.
+        numbers: those of `observed`.
     """
-    names, present = list(datasets), [scores.dataset for scores in made]
-    statement = Alternative(AllOf(parts), evidence.ways)
-    conditions = joined([condition, not_run(names, present), then])
-    return finding(statement, observed, test, condition=conditions, absent=absent(names, present))
+    said, holding = best_of(parts) if isinstance(parts, Mapping) else (AllOf(parts), [])
+    names, present = list(datasets), {leaf.dataset for leaf in said.leaves()}
+    only = holding[0] if len(holding) == 1 else ""
+    conditions = joined([condition, only, not_run(names, present), then])
+    return finding(
+        Alternative(said, evidence.ways),
+        observed,
+        condition=conditions,
+        numbers=numbers,
+        absent=absent(names, present),
+    )
 
 
 def best_of(options: Mapping[Name, Statement]) -> tuple[Statement, list[Name]]:
-    """That a statement holds in one of some readings, forms or arms, and the names of those in which it does."""
+    """Returns that a statement holds in one of some readings, forms or arms, and the names of those where it does."""
     holding = [name for name, statement in options.items() if statement.decide(ALPHA / len(options), ALPHA)]
     statements = list(options.values())
     return AnyOf(statements) if len(statements) > 1 else statements[0], holding
@@ -268,7 +275,7 @@ def either(
 
 
 def in_best_view(evidence: Evidence, views: Iterable[View], check: Check) -> tuple[Finding, Evidence]:
-    """The finding of a check in the first view of the results in which it holds, else is mixed, else can be decided.
+    """Returns what a check finds in the first view of the results in which it holds, is mixed or can be decided.
 
     With it comes this view. Those in which the check examines something else share the chance of a wrong yes. Of
     several in which it holds, the first with the fewest data sets that were not run counts.
@@ -299,7 +306,7 @@ def _attempt(check: Check, view: Evidence) -> Tried:
 
 
 def planned(evidence: Evidence, study: str, names: Iterable[str], what: str, **factors: Any) -> list[str]:
-    """Those of some data sets for which cells with these factors are planned.
+    """Returns those of some data sets for which cells with these factors are planned.
 
     Raises:
         NotRun: if there is none, saying that `what` is needed.
@@ -357,15 +364,15 @@ class Scores:
         return f"{name} ({self.arm})" if self.arm else name
 
     def of(self, mechanism: str, form: str = "") -> pd.DataFrame:
-        """The rows of one mechanism; of a baseline in its other form with `form`."""
+        """Returns the rows of one mechanism; of a baseline in its other form with `form`."""
         return self._parts.get((mechanism, bool(form)), self.rows.iloc[:0])
 
     def points(self, mechanism: str, form: str = "") -> dict[float, Estimate]:
-        """The mean score at each epsilon, rising."""
+        """Returns the mean score at each epsilon, rising."""
         return self._points.get((mechanism, bool(form)), {})
 
     def learned(self, mechanism: str, form: str = "") -> set[float]:
-        """The epsilons at which a mechanism is above chance."""
+        """Returns the epsilons at which a mechanism is above chance."""
         limit = max(at_chance(self.study, name) for name in self._datasets)
         return {epsilon for epsilon, value in self.points(mechanism, form).items() if value.mean > limit}
 
@@ -378,7 +385,7 @@ class Scores:
         undecidable: str = "",
         pulled: float = DIFFERENCE,
     ) -> Between:
-        """A comparison of these runs, as weak as they are; `pulled` is as in `Between`."""
+        """Returns a comparison of these runs, as weak as they are; `pulled` is as in `Between`."""
         return Between(name, value, low, high, undecidable, self.weak, self.dataset, pulled if self.pulls else NOWHERE)
 
     def gap(
@@ -392,7 +399,7 @@ class Scores:
         form: str = "",
         note: str | None = None,
     ) -> Between:
-        """first - second on average over the epsilons of both, or over some, between two limits.
+        """Returns that first - second lies between two limits, on average over the epsilons of both or over some.
 
         The second may be a baseline in its other `form`. `note` follows the names in words; without it the epsilons do
         where some are given.
@@ -413,3 +420,93 @@ class Scores:
         undecidable = "" if above_chance else "both at chance at every epsilon"
         name = f"{first} {self.sign} {second} on {self.name}{note}"
         return self.statement(name, minus(means[0], means[1]), low, high, undecidable)
+
+    def above(
+        self,
+        first: str,
+        second: str,
+        by: float = 0.0,
+        most: float = np.inf,
+        epsilons: Iterable[float] | None = None,
+        *,
+        note: str | None = None,
+    ) -> Between:
+        """Returns that the first is above the second by between `by` and `most`; with `by` below 0 hardly below it."""
+        return self.gap(first, second, by, most, epsilons, note=note)
+
+    def within(
+        self,
+        first: str,
+        second: str,
+        limit: float,
+        epsilons: Iterable[float] | None = None,
+        *,
+        note: str | None = None,
+    ) -> Between:
+        """Returns that two mechanisms are at most `limit` apart."""
+        return self.gap(first, second, -limit, limit, epsilons, note=note)
+
+    def at_each(
+        self, mechanism: str, low: float = -np.inf, high: float = np.inf, form: str = "", name: str = ""
+    ) -> dict[float, Between]:
+        """Returns by epsilon that a mechanism's score lies between two limits."""
+        name = name or f"{mechanism} on {self.name}"
+        return {
+            e: self.statement(f"{name} at epsilon {e:g}", value, low, high, pulled=SCORE)
+            for e, value in self.points(mechanism, form).items()
+        }
+
+    def at_largest(self, mechanism: str, low: float, high: float = np.inf) -> Between:
+        """Returns that a mechanism's score at the largest epsilon lies between two limits."""
+        return list(self.at_each(mechanism, low, high).values())[-1]
+
+    def change(
+        self, name: str, mechanism: str, low: float = -np.inf, high: float = np.inf, start: int = 0, end: int = -1
+    ) -> Between:
+        """Returns that a score changes by something between two limits from one of its epsilons to another.
+
+        Raises:
+            NotRun: if there is one epsilon.
+        """
+        points = list(self.points(mechanism).values())
+        if len(points) < 2:
+            raise NotRun(f"needs {self.study} on {self.name} at two epsilons")
+        return self.statement(name, minus(points[end], points[start]), low, high)
+
+    def rises(self, mechanism: str) -> Between:
+        """Returns that a mechanism's score has a slope above 0 in log10 epsilon.
+
+        Raises:
+            NotRun: if there is one epsilon.
+        """
+        table = self.of(mechanism).pivot_table(index="seed", columns="epsilon", values="value").dropna()
+        if table.shape[1] < 2:
+            raise NotRun(f"needs {self.study} on {self.name} at two epsilons")
+        undecidable = "" if self.learned(mechanism) else "at chance at every epsilon"
+        name = f"slope of {mechanism} on {self.name} over {table.shape[1]} epsilons"
+        return self.statement(name, estimate(log_slopes(table)), 0.0, undecidable=undecidable)
+
+
+def on_each_dataset(
+    evidence: Evidence, study: str, metric: str, arms: Iterable[str] | Mapping[str, Mapping[str, Any]]
+) -> list[Scores]:
+    """Returns the scores of a study's arms on each data set that is planned, as weak as their runs are.
+
+    Args:
+        evidence: our results.
+        study: its name.
+        metric: the score.
+        arms: mechanisms, or by a name of your own what `Evidence.rows` takes to choose an arm.
+
+    Raises:
+        NotRun: if an arm is not planned at this scale, or has no results.
+    """
+    chosen = dict(arms) if isinstance(arms, Mapping) else {name: {"mechanism": name} for name in arms}
+    found = [evidence.rows(study, metric, **options).assign(mechanism=name) for name, options in chosen.items()]
+    rows = pd.concat(found, ignore_index=True)
+    made = []
+    for dataset in sorted(map(str, rows["dataset"].unique())):
+        cells = [cell for options in chosen.values() for cell in evidence.cells(study, dataset=dataset, **options)]
+        of_it = rows[rows["dataset"] == dataset]
+        made.append(Scores(study, dataset, of_it, shortfall(cells), pulls=pulls(cells)))
+    return made

@@ -19,31 +19,29 @@ TEST_CLASSES = {  # the test images of each class
 
 
 def released_ceiling(dataset: str, epsilon: float) -> float:
-    """The most that a classifier can reach on epsilon-LDP releases of a data set's test images."""
+    """Returns the most that a classifier can reach on epsilon-LDP releases of a data set's test images."""
     counts = TEST_CLASSES[dataset]
     return class_ceiling(epsilon, 0.0, [count / sum(counts) for count in counts])
 
 
 def curve_of(p: Iterable[float], q: Iterable[float]) -> DiscreteCurve:
-    """The privacy curve of a pair of mass functions without zeros."""
+    """Returns the privacy curve of a pair of mass functions without zeros."""
     return DiscreteCurve(tuple(math.log(v) for v in p), tuple(math.log(v) for v in q))
 
 
 def two_coins(heads: float, second: float) -> DiscreteCurve:
-    """The truth where the first coin (bias `heads`) says so, else what the second (bias `second`) shows."""
+    """Returns the truth where the first coin (bias `heads`) says so, else what the second (bias `second`) shows."""
     yes, no = heads + (1 - heads) * second, (1 - heads) * second
     return curve_of((yes, 1 - yes), (no, 1 - no))
 
 
 def pdpm(epsilon: float, length: float, count: int = 1) -> Pdpm:
-    """PDPM on `count` weights in [-length/2, length/2]."""
-    made = make("pdpm", epsilon=epsilon, domain=Box(-length / 2, length / 2, (count,)))
-    assert isinstance(made, Pdpm)
-    return made
+    """Makes PDPM on `count` weights in [-length/2, length/2]."""
+    return Pdpm(epsilon=epsilon, domain=Box(-length / 2, length / 2, (count,)))
 
 
 def latent(epsilon: float, reading: str, *, values: int = 9216, whole: int = 4, fraction: int = 5) -> Latent:
-    """LATENT on `values` features that fill its code, MNIST's by default."""
+    """Makes LATENT on `values` features that fill its code, MNIST's by default."""
     top = float(1 << whole)
     made = make(
         "latent", epsilon=epsilon, domain=Box(-top, top, (values,)), whole=whole, fraction=fraction, reading=reading
@@ -53,12 +51,12 @@ def latent(epsilon: float, reading: str, *, values: int = 9216, whole: int = 4, 
 
 
 def cifar_latent(epsilon: float, reading: str) -> Latent:
-    """LATENT on CIFAR-10's 2,304 features with 1 + 2 + 7 bits each."""
+    """Makes LATENT on CIFAR-10's 2,304 features with 1 + 2 + 7 bits each."""
     return latent(epsilon, reading, values=2304, whole=2, fraction=7)
 
 
 def squared_error(name: str, domain: Box, epsilon: float = 1.0, **options: Any) -> float:
-    """The expected squared error of a mechanism with a closed form for it."""
+    """Computes the expected squared error of a mechanism with a closed form for it."""
     error = make(name, epsilon=epsilon, domain=domain, **options).squared_error()
     assert error is not None
     return error

@@ -59,7 +59,7 @@ class Interval:
 
 
 def mean_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
-    """Student's t interval of a mean; unbounded for one value.
+    """Computes Student's t interval of a mean; unbounded for one value.
 
     Raises:
         InputError: if there is no value, one is not finite, or the confidence is not in (0, 1).
@@ -109,7 +109,7 @@ class Limit(float):
         return self.ours, self.word, self.base, self.sign
 
     def of(self, ours: float) -> Limit:
-        """The limit with another number for the word."""
+        """Returns the limit with another number for the word."""
         return Limit(ours, self.word, self.base, self.sign)
 
     def __neg__(self) -> Limit:
@@ -128,7 +128,7 @@ class Limit(float):
 
 
 def wrong_by_chance(claims: pd.DataFrame) -> float:
-    """How many of the verdicts that seeds decided may be wrong by chance, on average over all runs of the schedule.
+    """Computes how many verdicts that seeds decided are wrong by chance, at most and on average over such tables.
 
     These are verdicts on statements of any kind whose evidence has means over seeds.
 
@@ -159,14 +159,14 @@ class Shortfall(str):
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Shortfall:
-        """All of some shortfalls; a text that is none is about no data set."""
+        """Returns all of some shortfalls; a text that is none is about no data set."""
         return cls(
             *(part for text in texts if text for part in (text.parts if isinstance(text, cls) else [("", text)]))
         )
 
 
 def look(seeds: int) -> int:
-    """The number of seeds of the last look that these complete; all of them if they are too few for a look."""
+    """Returns the number of seeds of the last look that these complete; all of them if they are too few for a look."""
     return max((count for count in LOOKS if count <= seeds), default=seeds)
 
 
@@ -186,13 +186,13 @@ class Estimate:
     samples: tuple[tuple[float, tuple[float, ...]], ...] = ()
 
     def half(self, alpha: float) -> float:
-        """Half the width of Student's interval at this look, `alpha` being for all looks; infinite without a look."""
+        """Returns half the width of Student's interval at this look, `alpha` being for all looks; else infinity."""
         if self.seeds < LEAST_SEEDS:
             return math.inf
         return _quantile(self.freedom, alpha, self.seeds) * self.error
 
     def seeds_for(self, distance: float, alpha: float) -> int | None:
-        """The first later look whose half width is below `distance` at this spread; None if there is none."""
+        """Returns the first later look whose half width is below `distance` at this spread; None if there is none."""
         if self.seeds < 2 or distance <= 0:
             return None
         groups = max(self.freedom / (self.seeds - 1), 1.0)
@@ -234,7 +234,7 @@ def _combined(samples: tuple[tuple[float, tuple[float, ...]], ...]) -> Estimate:
 
 
 def estimate(values: Sequence[float] | pd.Series) -> Estimate:
-    """The estimate of a mean from one value a seed, in the order of the seeds.
+    """Returns the estimate of a mean from one value a seed, in the order of the seeds.
 
     Raises:
         InputError: if there is no value or one is not finite.
@@ -246,7 +246,7 @@ def estimate(values: Sequence[float] | pd.Series) -> Estimate:
 
 
 def minus(first: Estimate, second: Estimate, share: float = 1.0) -> Estimate:
-    """first - share * second, seed by seed, as runs of one seed share first weights, orders and streams.
+    """Computes first - share * second, seed by seed, as runs of one seed share first weights, orders and streams.
 
     Both are taken at the last look that both complete. What combines several samples is taken as independent (Welch).
     """
@@ -270,22 +270,22 @@ class Statement(Protocol):
     """Something that seeds decide, or do not."""
 
     def decide(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool | None:
-        """Whether it holds; None if undecided at these chances of a wrong yes and a wrong no, and where it is mixed."""
+        """Returns whether it holds; None if undecided at these chances of a wrong yes and a wrong no, or mixed."""
 
     def fails(self, against_it: float = ALPHA) -> bool:
-        """Whether the runs contradict it; those of weak runs only where weakness does not explain it."""
+        """Returns whether the runs contradict it; those of weak runs only where weakness does not explain it."""
 
     def mixed(self, for_it: float = ALPHA, against_it: float = ALPHA) -> bool:
-        """Whether one data set has what it says and another one the opposite."""
+        """Returns whether one data set has what it says and another one the opposite."""
 
     def leaves(self) -> list[Between]:
-        """The comparisons in it."""
+        """Returns the comparisons in it."""
 
     def telling(self, for_it: float = ALPHA, against_it: float = ALPHA) -> list[Told]:
-        """The comparisons that decide it; among alternatives, those of the best one."""
+        """Returns the comparisons that decide it; among alternatives, those of the best one."""
 
     def mapped(self, change: Callable[[Between], Between]) -> Statement:
-        """The statement with each of its comparisons changed."""
+        """Returns the statement with each of its comparisons changed."""
 
 
 @dataclass(frozen=True)
@@ -318,7 +318,7 @@ class Between:
         return False if self.fails(against_it) and not self.weak else None
 
     def holds(self, for_it: float = ALPHA) -> bool:
-        """Whether the mean lies inside, however weak the runs are."""
+        """Returns whether the mean lies inside, however weak the runs are."""
         if self._is_silent():
             return False
         mean, yes = self.value.mean, self.value.half(for_it)
@@ -331,7 +331,7 @@ class Between:
         return (mean + no < self.low or mean - no > self.high) and not (self.weak and self.explains())
 
     def explains(self) -> bool:
-        """Whether its weakness alone may have taken the mean outside its limits, so that this shows nothing."""
+        """Returns whether its weakness alone may have taken the mean outside its limits, so that this shows nothing."""
         mean = self.value.mean
         return not (self.pulled > mean if mean < self.low else self.pulled < mean)
 
@@ -360,14 +360,14 @@ class Between:
         return change(self)
 
     def slack(self) -> float:
-        """How far inside the limits the mean lies, in standard errors; negative outside."""
+        """Returns how far inside the limits the mean lies, in standard errors; negative outside."""
         distance = min(self.value.mean - self.low, self.high - self.value.mean)
         if math.isinf(self.value.error):
             return distance
         return distance / self.value.error if self.value.error > 0 else math.copysign(math.inf, distance)
 
     def need(self, for_it: float = ALPHA, against_it: float = ALPHA) -> Need:
-        """What would decide it at these chances of a wrong yes and a wrong no."""
+        """Returns what would decide it at these chances of a wrong yes and a wrong no."""
         if self.undecidable:
             short = Shortfall.of([self.weak]).parts
             name = short[0][0] if short and short[0][0] else self.dataset or self.name
@@ -454,7 +454,7 @@ class AllOf(_Parts):
         return True in sides.values() and False in sides.values()
 
     def sides(self, for_it: float = ALPHA, against_it: float = ALPHA) -> dict[str, bool | None]:
-        """Whether the runs on each data set have what the statement says, the opposite, or show neither."""
+        """Returns whether the runs on each data set have what the statement says, the opposite, or show neither."""
         parts = self.by_dataset()
         if len(parts) < 2:
             return {}
@@ -466,7 +466,7 @@ class AllOf(_Parts):
         }
 
     def by_dataset(self) -> dict[str, AllOf]:
-        """The parts about each data set; those about several belong to none."""
+        """Returns the parts about each data set; those about several belong to none."""
         groups: dict[str, list[Statement]] = {}
         for part in self.parts:
             names = {leaf.dataset for leaf in part.leaves()}
@@ -547,7 +547,7 @@ def _is_mute(statement: Statement) -> bool:
 
 
 def weaknesses(statement: Statement) -> str:
-    """How the runs behind a statement that holds are weaker than the source's, and which of them show nothing."""
+    """Returns how the runs of a statement that holds are weaker than the source's, and which show nothing."""
     told = statement.telling()
     silent = [one.leaf for one in told if one.leaf.weak and one.is_open()]
     agree = [text for text in _weak_texts(one.leaf for one in told) if text not in {leaf.weak for leaf in silent}]
@@ -574,7 +574,7 @@ def _closest(leaves: Sequence[Between]) -> list[Between]:
 
 
 def words(statement: Statement) -> str:
-    """The comparisons that decide a statement; of many, those closest to failing, and how many more."""
+    """Returns the comparisons that decide a statement; of many, those closest to failing, and how many more."""
     shown = _closest([one.leaf for one in statement.telling()])
     more = len(statement.leaves()) - len(shown)
     return "; ".join(map(str, shown)) + (f"; and {more} more" if more else "")
@@ -593,7 +593,7 @@ def _mixed_parts(statement: Statement, for_it: float = ALPHA) -> Iterator[tuple[
 
 
 def both_sides(statement: Statement) -> str:
-    """Of a mixed statement: which data sets are for it and which against it, each with its closest comparison."""
+    """Returns which data sets are for a mixed statement and which against it, each with its closest comparison."""
     part, for_it = next(_mixed_parts(statement))
     groups, sides = part.by_dataset(), part.sides(for_it)
     texts = []
@@ -616,7 +616,7 @@ def _aside(leaf: Between) -> str:
 
 
 def needs(statement: Statement) -> list[Need]:
-    """What would decide a statement: some of the open ones among the comparisons that decide it, and how many more."""
+    """Returns what would decide a statement: some of its open comparisons, and how many more there are."""
     telling = statement.telling()
     open_ = [one for one in telling if one.is_open()] or telling
     shown = sorted(open_, key=lambda one: (one.leaf.value.seeds, one.leaf.slack()))[: SHOWN - 1]
@@ -631,7 +631,7 @@ def _decision(statement: Statement) -> str:
 
 
 def flips(statement: Statement) -> str:
-    """For each limit that is ours the values of it at which the verdict would be another one, in words."""
+    """Returns in words at which values of each limit that is ours the verdict would be another one."""
     limits = [end for leaf in statement.leaves() for end in (leaf.low, leaf.high) if isinstance(end, Limit)]
     texts = []
     for word, ours in {limit.word: limit.ours for limit in limits}.items():
@@ -678,7 +678,7 @@ def finding(
     numbers: Sequence[Number] = (),
     absent: Sequence[str] = (),
 ) -> Finding:
-    """The finding of a statement: its comparisons, then `observed`.
+    """Returns the finding of a statement: its comparisons, then `observed`.
 
     Args:
         statement: what the claim says.
@@ -708,7 +708,7 @@ def finding(
 
 
 def per_seed(rows: pd.DataFrame, statistic: str = "mean") -> Estimate:
-    """The estimate from one number of each seed's rows, which are not independent: their mean, or another statistic.
+    """Returns the estimate from one number of each seed's rows, which are not independent: a mean, or what is asked.
 
     Means use the seeds with the most rows: for a seed that some cells lack, the mean would cover other cells.
 
@@ -721,14 +721,14 @@ def per_seed(rows: pd.DataFrame, statistic: str = "mean") -> Estimate:
 
 
 def per_epsilon(rows: pd.DataFrame) -> dict[float, Estimate]:
-    """The estimate of the mean at each epsilon, rising."""
+    """Returns the estimate of the mean at each epsilon, rising."""
     epsilons, seeds = rows["epsilon"].to_numpy(np.float64), rows["seed"].to_numpy()
     values = rows["value"].to_numpy(np.float64)
     return {float(at): _mean(seeds[epsilons == at], values[epsilons == at]) for at in np.unique(epsilons)}
 
 
 def log_slopes(table: pd.DataFrame) -> list[float]:
-    """The least-squares slope of each row, a seed's, in log10 of the columns, which are epsilons."""
+    """Returns the least-squares slope of each row, a seed's, in log10 of the columns, which are epsilons."""
     logs = np.log10(table.columns.to_numpy(dtype=float))
     return [float(np.polyfit(logs, values, 1)[0]) for values in table.to_numpy()]
 
@@ -741,5 +741,5 @@ def _mean(seeds: NDArray[Any], values: NDArray[np.float64]) -> Estimate:
 
 
 def joined(parts: Iterable[str]) -> str:
-    """Parts of a text that are not empty, with semicolons."""
+    """Returns parts of a text that are not empty, with semicolons."""
     return "; ".join(filter(None, parts))

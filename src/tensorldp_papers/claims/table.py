@@ -86,7 +86,7 @@ def row_of(claim: Claim, found: Finding | NotRun, evidence: Evidence) -> dict[st
         numbers = found.numbers
         row |= {"verdict": verdict(claim, found), "condition": found.condition if found.holds else ""}
         row |= {"wanted": found.wanted, "observed": found.observed}
-        row["evidence"] = "; ".join(filter(None, [found.evidence, *evidence.used]))
+        row["evidence"] = "; ".join(filter(None, [found.evidence or claim.test, *evidence.used]))
     row["condition_is"] = registered.condition_is if row["condition"] else ""
     row["numbers"] = json.dumps([_as_record(number) for number in dict.fromkeys(numbers)], ensure_ascii=False)
     seeds = max((need.seeds for need in needs), default=0)
@@ -114,7 +114,7 @@ def numbers_in(text: str) -> dict[str, float]:
 
 
 def claims_table(evidence: Evidence) -> pd.DataFrame:
-    """One row per claim of the catalogue, in its order.
+    """Computes one row per claim of the catalogue, in its order.
 
     `condition` is what a claim needs to hold, `wanted` what would decide one that is not decided. `numbers` has those
     behind `observed` as JSON, `seeds_needed` how many would do where seeds are wanted, `missing` what else is wanted,
@@ -178,7 +178,7 @@ class ClaimSet(BaseModel):
 
 
 def claim_set(table: pd.DataFrame, catalogue: dict[str, Claim]) -> ClaimSet:
-    """The claims of a table of verdicts, in its order.
+    """Returns the claims of a table of verdicts, in its order.
 
     Args:
         table: `results/claims.csv`, or that of `results/reference`, read as text without missing values.
@@ -215,12 +215,12 @@ def claim_set(table: pd.DataFrame, catalogue: dict[str, Claim]) -> ClaimSet:
 
 
 def as_json(claims: ClaimSet) -> str:
-    """The text of claims.json."""
+    """Returns the text of claims.json."""
     return json.dumps(claims.model_dump(), indent=2, ensure_ascii=False) + "\n"
 
 
 def as_csv(claims: ClaimSet) -> str:
-    """The text of claims.csv: the same records, one line each, in the order of the schema, numbers as JSON."""
+    """Returns the text of claims.csv: the same records, one line each, in the order of the schema, numbers as JSON."""
     rows = [record.model_dump() for record in claims.claims]
     for row in rows:
         row["numbers"] = json.dumps(row["numbers"], ensure_ascii=False)
@@ -228,5 +228,5 @@ def as_csv(claims: ClaimSet) -> str:
 
 
 def schema_text() -> str:
-    """The JSON schema of claims.json."""
+    """Returns the JSON schema of claims.json."""
     return json.dumps(ClaimSet.model_json_schema(), indent=2, sort_keys=True) + "\n"

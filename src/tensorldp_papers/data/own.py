@@ -9,10 +9,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from tensorldp.errors import InputError, check_real, shown
 from tensorldp_papers.data.catalogue import float32_resolves
+from tensorldp_papers.strict import Strict
 
 TABLE_ENDINGS = (".csv", ".parquet")
 ARRAY_ENDINGS = (".npz", ".safetensors")
@@ -56,10 +57,8 @@ Place = Annotated[str, AfterValidator(os.path.expanduser)]
 """A path, in which a leading ~ is the user's folder: YAML and `--config` have no shell that would replace it."""
 
 
-class OwnDataset(BaseModel):
+class OwnDataset(Strict):
     """An entry of `own_datasets`: a file, or a folder with one folder of images for each class."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     path: Annotated[Place, Field(min_length=1)] = Field(
         description="a .csv, .parquet, .npz or .safetensors file, or a folder with one folder of images for each class"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import random
 import subprocess
 import sys
@@ -32,13 +33,15 @@ from tensorldp_papers.kept.provenance import (
     read_table,
     with_origins,
 )
+from tensorldp_papers.run.cell import variant_factors
 from tensorldp_papers.run.provenance import commit
 from tensorldp_papers.run.table import CELL, SERIES, read_rows, write_table
 
 RECOMPUTED = "recomputed.csv"
 GROUP = ["study", "dataset", "override"]  # of which one seed is drawn, so that shared models are trained once
-TOLERANCE = 0.01  # relative, on another kind of processor; set before looking: 136 of 138 drawn runs stay within it
+TOLERANCE = 0.01  # relative, on another kind of processor; set before looking: most drawn runs stay within it
 Compute = Callable[[dict[str, Any], list[str]], list[dict[str, Any]]]
+ComputeThen = Callable[[str, dict[str, Any]], pd.DataFrame]
 
 
 def snakemake(workflow: Path, cores: int) -> Compute:
@@ -57,6 +60,31 @@ def snakemake(workflow: Path, cores: int) -> Compute:
             if subprocess.run(command, check=False).returncode:
                 raise InputError("the drawn runs could not be computed, so nothing was compared; Snakemake says why")
             return [read_json(folder / target) for target in targets]
+
+    return compute
+
+
+def snakemake_then(repository: Path, cores: int) -> ComputeThen:
+    """What computes a config by the code of an earlier commit, with the data in resources/ of the working directory."""
+
+    def compute(earlier: str, config: dict[str, Any]) -> pd.DataFrame:
+        downloads = Path("resources", "downloads").absolute()
+        with TemporaryDirectory() as name:
+            code, folder = Path(name, "code"), Path(name, "run")
+            (folder / "resources").mkdir(parents=True)
+            (folder / "resources" / "downloads").symlink_to(downloads)
+            (folder / "config.yaml").write_text(yaml.safe_dump(config))
+            git = ["git", "-C", str(repository), "worktree"]
+            subprocess.run([*git, "add", "--quiet", "--detach", str(code), earlier], check=True)
+            try:
+                command = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--quiet", "rules", "progress"]
+                command += ["-s", str(code / "Snakefile"), "--directory", str(folder), "--", "results/metrics.parquet"]
+                environment = os.environ | {"PYTHONPATH": str(code / "src")}
+                if subprocess.run(command, env=environment, check=False).returncode:
+                    raise InputError(f"the code of {earlier} could not compute a kept run; Snakemake says why")
+                return pd.read_parquet(folder / "results" / "metrics.parquet")
+            finally:
+                subprocess.run([*git, "remove", "--force", str(code)], check=False)
 
     return compute
 
@@ -116,16 +144,68 @@ def recompute(reference: Path, drawn: pd.DataFrame, compute: Compute, by: int) -
         write_table(reference / RECOMPUTED, earlier, sealed=False)
 
 
+def compare_with_then(reference: Path, tolerance: float, compute: ComputeThen) -> Iterator[str]:
+    """Compute what differs from kept values by the code of their own commits, and note that in recomputed.csv.
+
+    A chaotic training takes last bits to another result, so that no tolerance tells a processor from a change. But
+    where the code of then gives on this machine what that of today gives here, the code has not changed the numbers.
+
+    Args:
+        reference: the folder that holds the kept results and recomputed.csv.
+        tolerance: as of `equal`; what is within it is not computed.
+        compute: gives the metrics of a config by the code of a commit.
+
+    Yields:
+        A sentence for each run.
+    """
+    found = read_table(reference / RECOMPUTED)
+    if found is None:
+        raise InputError(f"{reference} has no {RECOMPUTED}: compute some runs anew first")
+    for number in found.index[~equal(found, tolerance) & (found["kept_on"] != found["computed_on"])]:
+        row = found.loc[number]
+        if pd.notna(row["then_value"]):
+            continue
+        metrics = compute(str(row["kept_commit"]).rstrip("+"), _config_then(row))
+        place = pd.Series(True, index=metrics.index)
+        for column in [*CELL, "seed"]:
+            place &= metrics[column].astype(str) == str(row[column])
+        name, *mark = str(row["of"]).split(" ")
+        for key, value in zip(mark[::2], mark[1::2], strict=True):
+            place &= metrics[key].astype(float) == float(value)
+        (value,) = metrics[place & (metrics["metric"] == name)]["value"]
+        found.loc[number, "then_value"] = float(value)
+        write_table(reference / RECOMPUTED, found, sealed=False)
+        cell = " ".join(str(row[column]) for column in [*CELL, "seed"])
+        yield f"{cell}: {row['of']} was {value} by the code of then and is {row['computed_value']} by today's"
+
+
+def _config_then(row: pd.Series) -> dict[str, Any]:
+    """The configuration of one noted run, for an earlier commit."""
+    study, training = str(row["study"]), json.loads(row["training"])
+    factors = {key: [value] for key, value in variant_factors(row["variant"]).items() if key in ("model", "backbone")}
+    config = {
+        "scale": row["scale"],
+        "studies": [study],
+        "datasets": {study: [row["dataset"]]},
+        "mechanisms": {study: [row["mechanism"]]},
+        "factors": {study: factors} if factors else {},
+        "training": {study: training} if training else {},
+        "seeds": [int(row["seed"])],
+    }
+    return config | ({"epsilons": {study: [float(row["epsilon"])]}} if math.isfinite(row["epsilon"]) else {})
+
+
 def equal(recomputed: pd.DataFrame, tolerance: float) -> pd.Series:
-    """Returns for each line of recomputed.csv whether the values are those that were kept.
+    """Returns for each line of recomputed.csv whether today's code computes what the kept commit's did.
 
     Args:
         recomputed: the table.
         tolerance: the largest relative difference that another kind of processor explains; on the same kind there is
-            to be none.
+            to be none. What differs by more is equal only if the code of then gives the same as today's on one machine.
     """
     same = recomputed["kept_on"] == recomputed["computed_on"]
-    return recomputed["largest_difference"] <= (~same).astype(float) * tolerance
+    within = recomputed["largest_difference"] <= (~same).astype(float) * tolerance
+    return within | (~same & (recomputed["then_value"] == recomputed["computed_value"]))
 
 
 def give_versions(reference: Path, tolerance: float) -> pd.DataFrame:
@@ -176,12 +256,13 @@ def _as_kept(rows: pd.DataFrame, reference: Path) -> pd.DataFrame:
 
 def _config(drawn: pd.DataFrame) -> dict[str, Any]:
     """Builds the configuration that plans drawn runs, which are of a study, a data set, a training and a seed."""
+    epsilons = sorted(epsilon for epsilon in set(drawn["epsilon"]) if math.isfinite(epsilon))
     ((study, dataset, training, seed),) = set(drawn[[*GROUP, "seed"]].itertuples(index=False, name=None))
     return {
         "scale": drawn["scale"].iloc[0],
         "studies": [study],
         "datasets": {study: [dataset]},
-        "epsilons": {study: sorted(set(drawn["epsilon"]))},
+        "epsilons": {study: epsilons} if epsilons else {},
         "training": {study: json.loads(training)} if training else {},
         "seeds": [int(seed)],
         "precision": min(set(drawn["precision"]) - {"float32"}, default="float32"),
@@ -198,6 +279,7 @@ def _compared(run: dict[str, Any], before: dict[str, float], made: dict[str, Any
     return {
         **{column: run[column] for column in [*SEEDED, "settings", "training"]},
         **run["cell"].versions,
+        "scale": run["scale"],
         "drawn_by": by,
         "kept_commit": run["commit"],
         "commit": commit(),
@@ -209,6 +291,7 @@ def _compared(run: dict[str, Any], before: dict[str, float], made: dict[str, Any
         "of": worst if different[worst] else "",
         "kept_value": before.get(worst),
         "computed_value": after.get(worst),
+        "then_value": math.nan,
         "seconds": machine["seconds"],
     }
 

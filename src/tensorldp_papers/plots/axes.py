@@ -12,6 +12,7 @@ from tensorldp_papers.plots.sheets import SMALLEST, text_width
 from tensorldp_papers.plots.words import axis_number
 
 SMALLEST_EPSILON = 0.1  # where axes of epsilon begin at the earliest
+SMALL_EPSILON = 10.0  # an epsilon that still means something
 
 
 def epsilons(axes: Axes | Sequence[Axes], values: Iterable[float], title: str) -> None:

@@ -16,6 +16,7 @@ import pandas as pd
 NEAR_EPSILON = 3.0  # times a true epsilon: no point further off is compared
 EQUAL = 1.01  # times a true epsilon that counts as no more: calibrated guarantees differ in their last digits
 RANGE_SEEDS = 2  # one seed has no range
+SAME_SCORE = 0.02  # of an accuracy or an F1 score that counts as the same
 
 
 class Outcome(Enum):

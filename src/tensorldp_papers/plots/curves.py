@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from tensorldp.mechanism_table import MECHANISMS, NO_PRIVACY
 from tensorldp_papers.plots.axes import epsilons, shares
-from tensorldp_papers.plots.comparing import as_well, is_ahead, points
+from tensorldp_papers.plots.comparing import SAME_SCORE, as_well, is_ahead, points
 from tensorldp_papers.plots.lines import MOST_LINES, draw_level, draw_mechanism, draw_proposed
 from tensorldp_papers.plots.means import finite, placed, study_rows
 from tensorldp_papers.plots.names import METRICS, dataset_name, in_order, line_name, title_name, variant_words
@@ -23,7 +23,6 @@ from tensorldp_papers.run.cell import variant_factors
 
 SHOWN = ("tldp-l", "tldp-g", "privunit", "laplace", "gaussian")  # with those from outside before them
 PANEL_FACTORS = ("backbone", "model", "where", "range")
-SAME_SCORE = 0.02  # of a score that counts as the same
 
 
 def draw_study(

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tensorldp.mechanisms.pldp_fl import PdpmCurve
-from tensorldp_papers.plots.axes import decades
+from tensorldp_papers.plots.axes import SMALL_EPSILON, decades
 from tensorldp_papers.plots.names import dataset_name, in_order
 from tensorldp_papers.plots.sheets import PANEL, SMALLEST, TEXT, finish, narrow, panels, text_width
 from tensorldp_papers.plots.style import HELD, INK, PALE, PAPER, QUIET, WEAKER
@@ -20,7 +20,6 @@ from tensorldp_papers.run.cell import variant_factors
 
 # factors of other settings
 OTHERWISE = {"range", "labels", "augment", "control", "private", "participation", "split", "learner", "budget"}
-SMALL_EPSILON = 10.0  # an epsilon that still means something
 SAME_EPSILON = 1.01  # times an epsilon that counts as the same
 LEAST_TRIED = 0.5  # of a nominal epsilon: a smaller one has too many mixtures for half a minute
 UNPROVED = "◇ ≤ "  # as its dot, which is a hollow diamond

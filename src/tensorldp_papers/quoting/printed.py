@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import Field, model_validator
 
 from tensorldp.errors import unknown
 from tensorldp_papers.claims.statements import mean_interval
 from tensorldp_papers.quoting.values import Entry, Quotes, written
 from tensorldp_papers.rooms import papers
+from tensorldp_papers.strict import Closed
 
 
 class Ours(Entry):
@@ -23,7 +24,7 @@ class Ours(Entry):
     unit: str = ""
 
 
-class PrintedNumber(BaseModel):
+class PrintedNumber(Closed):
     """A number that a source prints.
 
     Attributes:
@@ -35,8 +36,6 @@ class PrintedNumber(BaseModel):
         differs: how our settings differ.
         claims: ids of the claims that have the verdict.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     place: str
     what: str
@@ -55,22 +54,18 @@ class PrintedNumber(BaseModel):
         return self
 
 
-class Said(BaseModel):
+class Said(Closed):
     """What a source says about a figure for which it states no number."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     place: str
     sentence: str
 
 
-class Printed(BaseModel):
+class Printed(Closed):
     """A file `printed.yaml`, of a source, the key of a paper; `sentences` are by study."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     source: str
-    sentences: dict[str, Said] = {}
+    sentences: dict[str, Said] = Field(default_factory=dict)
     numbers: tuple[PrintedNumber, ...]
 
     @model_validator(mode="after")

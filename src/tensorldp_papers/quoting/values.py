@@ -10,7 +10,7 @@ from typing import Any, Literal, Self, TypeVar, get_args
 
 import pandas as pd
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from tensorldp.errors import InputError, described, unknown
 from tensorldp_papers.claim_registry import GROUPS
@@ -21,6 +21,7 @@ from tensorldp_papers.claims.table import numbers_in
 from tensorldp_papers.data import catalogue
 from tensorldp_papers.kept.provenance import CLAIMS, METRICS, SERIES_TABLE
 from tensorldp_papers.plots.means import adds_from
+from tensorldp_papers.strict import Closed
 
 
 def mnist_ceiling(epsilon: float | str) -> float:
@@ -66,14 +67,12 @@ CELL = [*ROW, "epsilon"]
 M = TypeVar("M", bound=BaseModel)
 
 
-class Entry(BaseModel):
+class Entry(Closed):
     """How to compute a number.
 
     One of four kinds: kept rows (`metric`), a number that a claim's check found (`claim`), the number of claims
     with a verdict (`count`), or one of `FUNCTIONS` (`function`).
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     arguments: tuple[str, ...] = ()  # keys of this entry that the template states, in this order
     format: str = ".3f"  # Python's format of the number
@@ -107,22 +106,18 @@ class Entry(BaseModel):
         return self
 
 
-class Page(BaseModel):
+class Page(Closed):
     """What a template whose numbers need values says without one."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    sections: dict[str, str] = {}  # headings, with the reason
-    phrases: dict[str, tuple[str, ...]] = {}  # phrases by reason
+    sections: dict[str, str] = Field(default_factory=dict)  # headings, with the reason
+    phrases: dict[str, tuple[str, ...]] = Field(default_factory=dict)  # phrases by reason
 
 
-class Table(BaseModel):
+class Table(Closed):
     """docs/quotes.yaml."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     entries: dict[str, Entry]
-    unmarked: dict[str, Page] = {}  # by the page's path
+    unmarked: dict[str, Page] = Field(default_factory=dict)  # by the page's path
 
 
 def read_as(path: Path, model: type[M]) -> M:

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tensorldp.mechanism_table import NO_PRIVACY
-from tensorldp_papers.plots.axes import decades, epsilons, shares
+from tensorldp_papers.plots.axes import SMALL_EPSILON, decades, epsilons, shares
 from tensorldp_papers.plots.comparing import RANGE_SEEDS, Point, is_ahead
 from tensorldp_papers.plots.finding import PRINTED_EPSILON, Finding, epsilon_words, first_dataset
 from tensorldp_papers.plots.lines import DASHED, draw_level, draw_proposed, shade, with_gaps
@@ -27,7 +27,6 @@ from tensorldp_papers.plots.words import listed, percent, short_number
 
 STUDY, FEDERATED = "frontier", "pldp_fl"
 RANGE = (0.1, 1e6)  # of every panel: where the papers' mechanisms truly lie
-SMALL_EPSILON = 10.0  # an epsilon that still means something
 SAME_ACCURACY = 0.01  # of an accuracy that counts as the same
 # what each paper proposes, in the study that shows it at its best, with the metric that the paper prints
 PAPERS = (

@@ -24,7 +24,6 @@ ROUNDING = 1e-9
 SUBSTANTIAL = 0.5  # a blind guess is off by 1
 NEAR_HALF = 1e-3  # "around 0.5": what a reader can tell apart in Figure 7
 RECORDS = 100  # of the simulated membership test
-TESTS = "tests/mechanisms/test_latent.py"
 
 
 @claim("A02", expected="pure epsilon = eps for both coins of bias p")
@@ -41,7 +40,6 @@ def biased_coins() -> Finding:
         "{epsilon with a fair second coin:.4f}; one coin between the truth and its opposite has "
         "{epsilon of one coin:.4f}: it is true if p is the probability of a true answer",
         dict(zip(names, budgets[1.0], strict=True)),
-        f"{TESTS}::test_two_coins_of_bias_a_half",
     )
 
 
@@ -62,7 +60,6 @@ def one_hot() -> Finding:
         "over all outcomes and pairs for 2, 3 and 6 bits the largest log ratio is within "
         "{largest log ratio off eps:.1e} of eps = 0.5 and 2: two one-hot vectors differ in two bits of eps/2 each",
         {"largest log ratio off eps": worst},
-        "tests/mechanisms/test_randomized_response.py::test_law",
     )
 
 
@@ -82,7 +79,6 @@ def merged_string() -> Finding:
         "1e-5)",
         {"largest log ratio of 6 bits by Eq. 6": ratio, "pure epsilon by Eq. 6": large.pure_epsilon}
         | {"pure epsilon by Eq. 7": other.pure_epsilon, "epsilon at delta 1e-5 by Eq. 7": other.epsilon(1e-5)},
-        f"{TESTS}::test_guarantees",
         condition="" if other.pure_epsilon <= 0.5 + ROUNDING else "each bit kept with the p of Eq. 6, not as in Eq. 7",
     )
 
@@ -103,7 +99,6 @@ def merging() -> Finding:
         {"P(flip) of a string": alone.flip, "P(flip) of the merged string": merged.flip}
         | {"epsilon of strings apart": apart, "epsilon of the merged string": merged.curve().pure_epsilon}
         | {"epsilon of strings with eps each": full},
-        "tests/privacy/test_curve_discrete.py::test_randomized_response_by_the_binomial",
     )
 
 
@@ -126,7 +121,6 @@ def share_of_ones() -> Finding:
         "{t of ones, else tossed:.6f}; the epsilon of these is {epsilon, else tossed:,.0f}",
         {"t of ones by Eq. 7": printed[-1], "t of ones, else flipped": shares["A"][-1]}
         | {"t of ones, else tossed": shares["B"][-1], "epsilon, else tossed": described.curve().pure_epsilon},
-        f"{TESTS}::test_keep_probabilities",
         condition=""
         if gaps["A"] < ROUNDING
         else "bits kept with p and otherwise tossed, whose epsilon is {epsilon, else tossed:,.0f}",
@@ -164,8 +158,7 @@ def recursion() -> Finding:
         named(
             {"wrong as printed": wrong[True], "all with l <= 7": total, "wrong with 2^k - 1": wrong[False]}, "triples"
         ),
-        "tests/mechanisms/test_bit_estimation.py::test_the_printed_base_case_is_wrong",
-        "with the base case 2^k - 1 in the place of 2^(k-1)" if wrong[True] else "",
+        condition="with the base case 2^k - 1 in the place of 2^(k-1)" if wrong[True] else "",
     )
 
 
@@ -185,7 +178,6 @@ def code_length() -> Finding:
         "one, k = n, holds the sign, so the largest magnitude is 2^n - 2^-m (15.96875 and 3.9921875) and "
         "larger values must saturate; a sign beside all of Eq. 5's bits would make n + m + 2",
         named({"k from -5 to 4": counts[0][0], "k from -7 to 2": counts[1][0]}, "places"),
-        f"{TESTS}::test_bits_are_sign_whole_fraction_most_significant_first",
     )
 
 
@@ -210,7 +202,6 @@ def flattened_sizes() -> Finding:
             *named({"CIFAR-10 with 2304 values": fitting}, "ways to pad"),
             *named(bits, "bits"),
         ),
-        "tests/models/test_latent_models.py::test_flattening_layers_have_the_printed_sizes",
         condition="with padding in CIFAR-10's convolutions, which the paper does not print"
         if fitting < len(cifar)
         else "",
@@ -227,7 +218,6 @@ def nearly_half() -> Finding:
         "{p - 1/2 off eps/(4rl):.0e}",
         {"p - 1/2 on mnist": away[0], "p - 1/2 on cifar10": away[1]}
         | {"p - 1/2 off eps/(4rl)": max(abs(a / b - 1) for a, b in zip(away, linear, strict=True))},
-        f"{TESTS}::test_keep_probabilities",
     )
 
 
@@ -245,7 +235,6 @@ def bad_events() -> Finding:
         f"for n = {n:,} records 1/100*n is {{1/100*n:g}}, no probability; 1/(100n) = {{1/(100n):.2e}} is meant, "
         "with n delta = {n delta:.4f} and a bad event with probability {probability of a bad event:.5f}",
         {"1/100*n": printed, "1/(100n)": meant, "n delta": meant * n, "probability of a bad event": chance},
-        "tensorldp_papers.papers.latent.claims.theorems.bad_events",
         condition="with 1/100*n read as 1/(100n)",
     )
 
@@ -259,7 +248,6 @@ def no_curator() -> Finding:
         "coins of Eq. 6, {epsilon by Eq. 7:,.0f} with those of Eq. 7; of the image alone, since labels leave their "
         "owner in clear",
         {"epsilon by Eq. 6": made.curve().pure_epsilon, "epsilon by Eq. 7": described.curve().pure_epsilon},
-        f"{TESTS}::test_guarantees",
         condition="of the image alone: labels leave their owner in clear",
     )
 
@@ -305,7 +293,6 @@ def membership() -> Finding:
             "largest advantage by Eq. 7": bound["B"],
             "largest advantage by 0.5-LDP": allowed,
         },
-        f"{TESTS}::test_reading_b_at_delta",
         condition="with the coins of Eq. 6 alone" if safe == ["A"] else "",
     )
 
@@ -321,7 +308,6 @@ def error_of_estimation() -> Finding:
         "codes being equally likely",
         {"error of the estimate by Eq. 6": left["A"], "error of the estimate by Eq. 7": left["B"]}
         | {"epsilon of an image by Eq. 7": latent(0.5, "B").curve().pure_epsilon},
-        "tensorldp_papers.papers.latent.claims.theorems.error_of_estimation",
         condition="of one element by itself; of an image, 9,216 of them, the epsilon is "
         "{epsilon of an image by Eq. 7:,.0f} with Eq. 7",
     )
@@ -349,5 +335,4 @@ def reduced_before_randomisation() -> Finding:
             | {f"vector of {name}": after for name, (_, after, _) in sizes.items()},
             "elements",
         ),
-        "tensorldp_papers.papers.latent.claims.theorems.reduced_before_randomisation",
     )

@@ -36,7 +36,6 @@ STUDY, TOLERANCE, CONSTANT, SATURATED, RECOVERED = "reconstruction", 0.15, 1.5, 
 BASE = {"m": 20000.0, "d": 30.0, "B": 4.0}  # the sizes at which the study tries defences
 PRINTED = {"m": -0.5, "d": 0.5, "B": 1.0}
 SAME = 1e-4  # of a ratio: single precision over the iterations of the attack
-TESTS = "tests/attacks/test_tensor_attack.py"
 
 
 def _tensor(evidence: Evidence, defence: str, metric: str = "error") -> pd.DataFrame:
@@ -73,7 +72,7 @@ class _Row:
     left_out: int
 
     def up_to(self, most: float) -> Statement:
-        """That the bound holds at all points up to a strength."""
+        """Returns that the bound holds at all points up to a strength."""
         return AllOf([share for strength, share in self.shares if strength <= most])
 
     @property
@@ -85,7 +84,7 @@ class _Row:
         return f"{text}; {self.left_out} more, at which {CONSTANT:g} times the bound exceeds {SATURATED:g}"
 
     def finding(self, name: str = "") -> Finding:
-        """Whether the bound holds at every point; with `name`, the strength, up to where it holds if not at all."""
+        """Returns whether the bound holds at every point; with `name`, the strength, up to where if not everywhere."""
         whole = self.up_to(math.inf)
         strengths = sorted({strength for strength, _ in self.shares})
         if name and not whole.decide():
@@ -96,8 +95,8 @@ class _Row:
                 condition = f"low noise only, up to {name} = {low:.3g}"
                 numbers = tuple(share.number() for _, share in self.shares)
                 text = f"{self.observed}; beyond that {above}"
-                return Finding(True, text, TESTS, condition=condition, numbers=numbers)
-        return finding(whole, self.observed, TESTS)
+                return Finding(True, text, condition=condition, numbers=numbers)
+        return finding(whole, self.observed)
 
 
 def _row(evidence: Evidence, rows: pd.DataFrame, factor: pd.Series) -> _Row:
@@ -147,7 +146,7 @@ def inversion(evidence: Evidence) -> Finding:
     if not parts:
         raise evidence.lacks(f"{STUDY} with gradient inversion")
     condition = f"of single records of {' and '.join(datasets)}: no larger batch was attacked so"
-    return finding(AllOf(parts), evidence="tests/attacks/test_inversion.py", condition=condition)
+    return finding(AllOf(parts), condition=condition)
 
 
 @claim("L13", expected="exponents of at most -1/2 in m, 1/2 in d and 1 in B, within 0.15")
@@ -160,7 +159,7 @@ def tensor_bound(evidence: Evidence) -> Finding:
             raise NotRun(f"needs three values of {size} in {STUDY}")
         slopes = [slope(rows[size].tolist(), rows["value"].tolist()) for _, rows in part.groupby("seed")]
         parts.append(Between(f"exponent in {size} (printed {power:g})", estimate(slopes), high=power + TOLERANCE))
-    return finding(AllOf(parts), evidence=TESTS)
+    return finding(AllOf(parts))
 
 
 @claim(
@@ -205,7 +204,7 @@ def clipping(evidence: Evidence) -> Finding:
     text = f"error with over without clipping deviates from 1 by at most {gap:.1e} in {len(pairs)} runs"
     decided = row.finding()
     if gap >= SAME and pairs["seed"].nunique() >= LEAST_SEEDS:
-        decided = Finding(gap < SAME, decided.observed, TESTS, numbers=decided.numbers)
+        decided = Finding(gap < SAME, decided.observed, numbers=decided.numbers)
     numbers = (*decided.numbers, *named({"largest deviation from 1": gap}))
     return replace(decided, observed=f"{decided.observed}; {text}", numbers=numbers)
 

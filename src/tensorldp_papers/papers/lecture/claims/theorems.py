@@ -14,7 +14,7 @@ from torch import Tensor
 from tensorldp.mechanisms import Box, make
 from tensorldp.randomness import generator
 from tensorldp_papers.attacks.two_layer import SCALINGS, gradient_parts, measured_change, output_weights, unit_records
-from tensorldp_papers.claims.base import Finding, cannot_be_checked, claim
+from tensorldp_papers.claims.base import Finding, claim, not_checkable
 from tensorldp_papers.papers.tvg.growth_table import slope
 
 WIDTHS, DIMENSIONS = (100, 200, 400, 800), (20, 40, 80, 160)
@@ -32,7 +32,6 @@ def laplace_mechanism() -> Finding:
         worst < 1e-9,
         "relative deviation {relative deviation:.1e} at epsilon 0.1, 1 and 10",
         {"relative deviation": worst},
-        "tests/mechanisms/test_additive.py::test_laplace_is_exactly_epsilon",
     )
 
 
@@ -63,7 +62,6 @@ def printed_sensitivity() -> Finding:
             "probability from 0": near,
             "probability from 100": far,
         },
-        "tests/mechanisms/test_additive.py::test_laplace_event_probabilities",
         condition="with the norm read as the number of entries that differ, as the words below the formula have it",
     )
 
@@ -86,7 +84,6 @@ def variance() -> Finding:
         f"{', '.join(f'{{{name}:g}}' for name in names)} for b = {', '.join(f'{b:g}' for b in scales)}",
         {"variance over 2 b^2": ratios[0], "variance over 2 b^2 off 1 once in a million": error}
         | dict(zip(names, pure, strict=True)),
-        "tests/mechanisms/test_additive.py::test_laplace_is_exactly_epsilon",
     )
 
 
@@ -121,8 +118,7 @@ def gradients() -> Finding:
         "norm from a multiple of autograd's gradient, because it lacks a_j; with a_j and the factor 2 both are "
         "{both off autograd's gradient with a_j and 2:.1e} away",
         off | {"both off autograd's gradient with a_j and 2": exact},
-        "tests/attacks/test_sensitivity.py::test_the_parts_are_autograds",
-        "with the factor a_j of Eq. 4.3, which Eq. 4.6 lacks" if max(off.values()) >= ROUNDING else "",
+        condition="with the factor a_j of Eq. 4.3, which Eq. 4.6 lacks" if max(off.values()) >= ROUNDING else "",
     )
 
 
@@ -141,7 +137,6 @@ def residual() -> Finding:
         "{r - r' off the print with one label:.1e} apart while the label stays; for a record with the other label "
         "r - r' is {r - r' with the other label:.2f} and not {printed r - r':.2f}",
         {"r - r' off the print with one label": apart, "r - r' with the other label": other, "printed r - r'": printed},
-        "tests/attacks/test_sensitivity.py",
         condition="while the label stays",
     )
 
@@ -189,7 +184,6 @@ def output_gradient() -> Finding:
         "{largest left over right side with the larger residual:.2f} with the larger of the two",
         {f"largest left over right side {words}": ratio for words, ratio in worst.items()}
         | {"largest left over right side with the larger residual": larger},
-        "tests/attacks/test_sensitivity.py",
         condition="with the larger of the two records' residuals" if max(worst.values()) > 1 + ROUNDING else "",
     )
 
@@ -217,7 +211,6 @@ def neuron_gradient() -> Finding:
         + f" for output weights {WEIGHTS}",
         {"least change over 2 C sqrt d": min(ratios), "largest change over 2 C sqrt d": max(ratios)}
         | {f"growth of C with output weights {scaling}": factor for scaling, factor in growth.items()},
-        "tests/attacks/test_sensitivity.py",
     )
 
 
@@ -234,7 +227,6 @@ def sensitivity() -> Finding:
         + f" for output weights {WEIGHTS}; the bound holds for {', '.join(kept)} and is far from tight there",
         {f"power of m, {name} weights": m for name, (m, _) in powers.items()}
         | {f"power of d, {name} weights": d for name, (_, d) in powers.items()},
-        "tests/attacks/test_sensitivity.py",
     )
 
 
@@ -269,7 +261,6 @@ def noise_size() -> Finding:
         )
         + "; printed m^0.5 d^1.0 epsilon^-2",
         powers,
-        "tensorldp_papers.papers.lecture.claims.theorems.noise_size",
     )
 
 
@@ -302,20 +293,17 @@ def linear_network() -> Finding:
         "their norm apart in a linear network and {gradients apart, ReLU:.2f} with ReLU",
         {"distance of the batches": float((x - turn @ x).norm())}
         | {"gradients apart, linear": apart[True], "gradients apart, ReLU": apart[False]},
-        "tests/attacks/test_two_layer.py::test_a_linear_network_gives_away_one_combination_only",
     )
 
 
-@claim(
-    "L12",
-    expected="a proof for noisy gradients",
-    reason="NP-hardness is a worst-case statement about inverting deep ReLU networks, not about a defence; no "
-    "computation decides it",
+not_checkable(
+    __name__,
+    {
+        "L12": (
+            "a proof for noisy gradients",
+            "NP-hardness is a worst-case statement about inverting deep ReLU networks, not about a defence; no "
+            "computation decides it",
+        ),
+        "L21": ("an opinion", "an opinion; what each epsilon costs and stops is in the study's figure of costs"),
+    },
 )
-@claim(
-    "L21",
-    expected="an opinion",
-    reason="an opinion; what each epsilon costs and stops is in the study's figure of costs",
-)
-def not_checkable(reason: str) -> Finding:
-    return cannot_be_checked(reason)

@@ -6,7 +6,6 @@ import math
 from functools import cache
 
 import numpy as np
-import pandas as pd
 import torch
 
 from tensorldp.mechanisms import Box, Mechanism, make
@@ -29,18 +28,6 @@ WITH_DELTA = ("mvg", "idn")  # their guarantee has a delta, which their entries 
 NEAREST = 0.25
 BASELINES = ("laplace", "gaussian", "mvg", "idn")
 LOWER = 0.001  # of the error: less than this is how exactly two budgets are matched
-TESTS = "tests/studies/test_error_table.py"
-_NORM_TEST = f"{TESTS}::test_the_printed_and_the_corrected_column_at_epsilon_1"
-_COLUMN_TEST = f"{TESTS}::test_the_corrected_column_is_what_is_measured_within_five_standard_errors"
-
-
-def _printed_over_exact(evidence: Evidence, mechanism: str) -> pd.Series:
-    """A line of Table 5 over the error of the mechanism as its own theorem defines it."""
-    table = evidence.table("tldp_table5")
-    ratios = table[table["mechanism"] == mechanism]["printed_over_corrected"]
-    if ratios.empty:
-        raise NotRun(f"needs {mechanism} in results/tables/tldp_table5.csv")
-    return ratios
 
 
 @claim("T18", expected="printed = exact within 1 %", mechanism="laplace")
@@ -50,7 +37,11 @@ def _printed_over_exact(evidence: Evidence, mechanism: str) -> pd.Series:
 @claim("T23", expected="printed = exact within 1 %", mechanism="tldp-l")
 @claim("T24", expected="printed = exact within 1 %", mechanism="tldp-g")
 def table5_entry(evidence: Evidence, mechanism: str) -> Finding:
-    ratios = _printed_over_exact(evidence, mechanism)
+    """A line of Table 5 over the error of the mechanism as its own theorem defines it."""
+    table = evidence.table("tldp_table5")
+    ratios = table[table["mechanism"] == mechanism]["printed_over_corrected"]
+    if ratios.empty:
+        raise NotRun(f"needs {mechanism} in results/tables/tldp_table5.csv")
     at_sides = _at_each_side(mechanism) if mechanism in WITH_DELTA else {}
     texts = ", ".join(f"{{printed over exact error at delta 1e-5 and {side}:.3f}} at {side}" for side in at_sides)
     return Finding.of(
@@ -59,17 +50,15 @@ def table5_entry(evidence: Evidence, mechanism: str) -> Finding:
         f"epsilon 0.1 to 100, images and features{texts and '; at delta 1e-5, which the entry leaves out, '}{texts}",
         {"least printed over exact error": ratios.min(), "largest printed over exact error": ratios.max()}
         | {f"printed over exact error at delta 1e-5 and {side}": ratio for side, ratio in at_sides.items()},
-        _COLUMN_TEST,
     )
 
 
 @cache
 def _at_each_side(mechanism: str) -> dict[str, float]:
     """Printed over exact error of square records at epsilon 1 and delta 1e-5, by their shape."""
-    made = {side: make(mechanism, epsilon=1.0, domain=Box(-1, 1, (side, side))) for side in SIDES}
     return {
-        f"{side} x {side}": PRINTED[mechanism](2, side**2, side, 1.0, 0.0) / expected_norm(one)
-        for side, one in made.items()
+        f"{side} x {side}": PRINTED[mechanism](2, side**2, side, 1.0, 0.0) / _error(mechanism, side, side)
+        for side in SIDES
     }
 
 
@@ -83,19 +72,23 @@ def jensen() -> Finding:
         "I = 784 with any above {mean of the norm below its root mean square at I = 784:.2%}; the noise does not "
         "depend on Z, so the supremum has no meaning",
         {f"mean of the norm below its root mean square at I = {i}": gap for i, gap in gaps.items()},
-        _NORM_TEST,
         condition="as the upper bound of Eq. 21, which large tensors nearly reach",
     )
 
 
+def _error(name: str, *shape: int) -> float:
+    """E ||Z|| of a mechanism at nominal epsilon 1."""
+    return expected_norm(make(name, epsilon=1.0, domain=Box(-1, 1, shape)))
+
+
 def _exponent(name: str) -> float:
     """d log E ||Z|| / d log I over square images at epsilon 1."""
-    norms = [expected_norm(make(name, epsilon=1.0, domain=Box(-1, 1, (side, side)))) for side in SIDES]
+    norms = [_error(name, side, side) for side in SIDES]
     return float(np.polyfit(np.log([side**2 for side in SIDES]), np.log(norms), 1)[0])
 
 
 def equal_epsilon(name: str, box: Box, target: float) -> Mechanism:
-    """The baseline with the nominal epsilon at which it has epsilon `target` at delta 1e-5."""
+    """Returns the baseline with the nominal epsilon at which it has epsilon `target` at delta 1e-5."""
     low, high = -12.0, 12.0  # of log10 of the nominal epsilon: MVG's bound is loose by nine orders of magnitude
     for _ in range(50):
         middle = (low + high) / 2
@@ -130,15 +123,11 @@ def _at_true_epsilon() -> dict[str, float]:
 def lower_error_at_every_shape() -> Finding:
     nominal = []
     for side in SIDES:
-        box = Box(-1, 1, (side, side))
-        most = max(expected_norm(make(name, epsilon=1.0, domain=box)) for name in ("tldp-l", "tldp-g"))
-        nominal += [most / expected_norm(make(name, epsilon=1.0, domain=box)) for name in BASELINES]
+        most = max(_error(name, side, side) for name in ("tldp-l", "tldp-g"))
+        nominal += [most / _error(name, side, side) for name in BASELINES]
     true = _at_true_epsilon()
     relabelled = max(true.values()) >= 1 - LOWER
-    pair_of = Box(-1, 1, (1, 2))
-    tiny = expected_norm(make("tldp-l", epsilon=1.0, domain=pair_of)) / expected_norm(
-        make("gaussian", epsilon=1.0, domain=pair_of)
-    )
+    tiny = _error("tldp-l", 1, 2) / _error("gaussian", 1, 2)
     shapes = f", from {SIDES[0]} x {SIDES[0]} elements on" if tiny >= 1 else ""
     return Finding.of(
         max(nominal) < 1 - LOWER,
@@ -150,7 +139,6 @@ def lower_error_at_every_shape() -> Finding:
         {"largest error over a baseline's at a nominal epsilon": max(nominal)}
         | {f"largest error over {name}'s at a true epsilon": ratio for name, ratio in true.items()}
         | {"error over gaussian's, two elements": tiny},
-        _NORM_TEST,
         condition=f"at an equal nominal epsilon{shapes}; at an equal true one the errors are the same"
         if relabelled
         else "",
@@ -170,7 +158,6 @@ def theorem2() -> Finding:
         f"images of {SIDES[0]} to {SIDES[-1]} pixels a side: at one true epsilon (pure for Laplace, else at delta "
         f"1e-5) the error is at most {' and '.join(texts)}: the same noise under two names of epsilon",
         {f"largest error over {name}'s at a true epsilon": ratio for name, ratio in ratios.items()},
-        _NORM_TEST,
     )
 
 
@@ -191,7 +178,6 @@ def error_falls_with_size() -> Finding:
         "{error of tldp-g over laplace's:.2f}; of TLDP-G's share of the Gaussian baseline's "
         "{error of tldp-g over gaussian's:.2f}",
         named(powers | shares | beside, "power of I"),
-        _NORM_TEST,
         condition="as a share of the Laplace baseline's error at an equal nominal epsilon, as in Theorem 2; of the "
         "Gaussian's TLDP-G has I^{error of tldp-g over gaussian's:.2f}",
     )
@@ -212,7 +198,6 @@ def baselines_ratio() -> Finding:
         f"exponents in I of the ratio: {text}; O(I) as an upper bound"
         + (f" fails for {' and '.join(above)}, which the sentence names, and holds for the others" if above else ""),
         named(powers, "power of I"),
-        _NORM_TEST,
         condition="as an upper bound",
         mixed=0 < len(above) < len(powers),
     )
@@ -225,7 +210,6 @@ def element_counts() -> Finding:
         sizes == {"mnist": 784, "cifar10": 1024, "svhn": 1024},
         ", ".join(f"{name} {{{name}:,.0f}}" for name in sizes) + ": colour has three channels",
         named(sizes, "elements"),
-        "tests/data/test_dataset_catalogue.py",
     )
 
 
@@ -233,13 +217,8 @@ def element_counts() -> Finding:
 def delta_of_features() -> Finding:
     """Section 3.1 recommends to cut continuous values into levels: 256 levels of [-1, 1] lie 2/255 apart."""
     box = Box(-1, 1, (1280,))
-    printed, range_ = (make("tldp-l", epsilon=1.0, domain=box, delta_range=d) for d in (256, 2))
-    assert isinstance(printed, TldpLaplace)
-    assert isinstance(range_, TldpLaplace)
-    as_levels = printed.scale * 2 / (printed.range - 1)
-    words = make("tldp-l", epsilon=1.0, domain=box, delta_range=RANGES["imdb"])
-    assert isinstance(words, TldpLaplace)
-    of_imdb = words.scale * 2 / (words.range - 1)
+    printed, range_, words = (TldpLaplace(epsilon=1.0, domain=box, delta_range=d) for d in (256, 2, RANGES["imdb"]))
+    as_levels, of_imdb = (made.scale * 2 / (made.range - 1) for made in (printed, words))
     as_is = printed.range * math.sqrt(box.size) == 2 * box.as_ball().radius
     return Finding.of(
         as_is or max(abs(scale / range_.scale - 1) for scale in (as_levels, of_imdb)) < AS_PRINTED,
@@ -251,7 +230,6 @@ def delta_of_features() -> Finding:
         | {"l2 sensitivity by Delta 256": printed.range * math.sqrt(box.size), "scale with Delta 256": printed.scale}
         | {"scale with 256 levels": as_levels, "scale with the levels of IMDB": of_imdb}
         | {"scale with the range 2": range_.scale},
-        "tests/mechanisms/test_tldp.py::test_feature_norms",
         condition=""
         if as_is
         else f"of values cut into as many levels, as section 3.1 recommends; {RANGES['imdb']:,} on IMDB",
@@ -267,7 +245,6 @@ def l2_sensitivity() -> Finding:
         "{exact over printed sensitivity, parameters:.12g} (parameters clipped at 0.25)",
         {"exact over printed sensitivity, features": ratios[0]}
         | {"exact over printed sensitivity, parameters": ratios[1]},
-        "tests/mechanisms/test_tvg.py::test_corrected_sensitivity_is_the_diameter",
     )
 
 
@@ -301,7 +278,6 @@ def split_sizes(evidence: Evidence) -> Finding:
             | {f"{name}, test": max(tests) for name, (_, tests) in read.items()},
             "records",
         ),
-        "tests/data/test_parsers.py",
         condition=f"{', '.join(missing)} not read" if missing else "",
     )
 
@@ -322,7 +298,6 @@ def weighted_f1() -> Finding:
         "Equations 13 to 16 on 4,000 random labels of 7 classes: {F1 by Eq. 13 to 16:.6f}, {distance from our F1:.1e} "
         "away",
         {"F1 by Eq. 13 to 16": total, "distance from our F1": gap},
-        "tests/training/test_classify.py",
     )
 
 
@@ -348,5 +323,4 @@ def features_in_range(evidence: Evidence) -> Finding:
         "from {least feature:.6f} to {largest feature:.6f}, {share at -1 or 1:.2%} of them rounded to exactly -1 or 1 "
         "in float32",
         {"least feature": low, "largest feature": high, "share at -1 or 1": float(np.mean(equal))},
-        "tests/models/test_models.py",
     )

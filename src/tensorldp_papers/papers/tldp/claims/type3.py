@@ -6,14 +6,15 @@ then says in which. "Comparable" is at least 0.9 of the score without perturbati
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import product
 
 import pandas as pd
 
 from tensorldp_papers.claims.base import Finding, NotRun, claim
 from tensorldp_papers.claims.evidence import Evidence
-from tensorldp_papers.claims.fairness import Scores, best_of, settle, shortfall
+from tensorldp_papers.claims.fairness import Scores, settle, shortfall
 from tensorldp_papers.claims.statements import AllOf, AnyOf, Limit, Statement, finding, joined, minus
 from tensorldp_papers.papers.tldp.claims.runs import (
     ABOUT,
@@ -26,7 +27,6 @@ from tensorldp_papers.papers.tldp.claims.runs import (
     TYPE3_DATASETS,
     ahead,
     as_printed,
-    at_each,
     below,
     clean,
     each,
@@ -36,69 +36,53 @@ from tensorldp_papers.papers.tvg.looseness import looseness
 
 ARMS = ("user", "server")
 COMPARABLE = 0.9
-GAINS = Limit(0.02, "significantly")
-TIGHT, BLANK = "gaussian-analytic", "idn with W = E"
-SUBSPACE_TEST = "tests/studies/test_testing.py::test_directions_save_error_where_the_model_looks"
+SIGNIFICANT = Limit(0.02, "significantly")
+ANALYTIC, BLANK = "gaussian-analytic", "idn with W = E"
 
 
 def _by_arm(
     evidence: Evidence,
-    datasets: Iterable[str],
+    datasets: Sequence[str],
     mechanisms: Iterable[str],
-    test: Callable[[list[Scores]], Statement],
+    test: Callable[[Scores], Sequence[Statement]],
     observed: str = "",
     condition: str = "",
+    on: type[AllOf] | type[AnyOf] = AllOf,
 ) -> Finding:
-    """The finding of a statement in each arm of the study; one arm in which it holds is enough, and is named."""
-    names = list(datasets)
-    arms = [arm for arm in ARMS if evidence.cells(TYPE3, dataset=names, where=arm)]
+    """The finding that the parts of a statement hold on all data sets, or on any, in one arm, which is then named."""
+    arms = [arm for arm in ARMS if evidence.cells(TYPE3, dataset=datasets, where=arm)]
     if not arms:
-        raise evidence.lacks(f"{TYPE3} on {' or '.join(names)}")
-    made, options = [], {}
+        raise evidence.lacks(f"{TYPE3} on {' or '.join(datasets)}")
+    options: dict[str, Statement] = {}
     for arm in arms:
-        scores = each(evidence, TYPE3, names, mechanisms, arm)
-        made += scores
-        options[arm] = test(scores)
-    statement, holding = best_of(options)
-    only = f"with the noise of the {holding[0]} alone" if len(holding) == 1 and len(arms) > 1 else ""
-    return settle(
-        evidence,
-        made,
-        [statement],
-        observed,
-        datasets=names if len(names) > 1 else (),
-        condition=joined([condition, only]),
-    )
+        parts = [part for scores in each(evidence, TYPE3, datasets, mechanisms, arm) for part in test(scores)]
+        options[f"with the noise of the {arm} alone" if len(arms) > 1 else ""] = on(parts)
+    of = datasets if len(datasets) > 1 else ()
+    return settle(evidence, options, observed, datasets=of, condition=condition)
 
 
 @claim("T46", expected=f"at least {COMPARABLE} of the unperturbed F1 at some epsilon above 100, less at all up to it")
 def type3_needs_100(evidence: Evidence) -> Finding:
-    def test(made: list[Scores]) -> Statement:
-        parts: list[Statement] = []
-        for scores in made:
-            without = clean(scores)
-            text = f"F1 minus {COMPARABLE} of the unperturbed one on {scores.name} at epsilon"
-            shares = [
-                (e, minus(scores.points(name)[e], without, COMPARABLE))
-                for e in scores.points("tldp-l")
-                for name in TLDP
-            ]
-            above = [scores.statement(f"{text} {e:g}", share, low=0) for e, share in shares if e > 100]
-            less = [scores.statement(f"{text} {e:g}", share, high=0) for e, share in shares if e <= 100]
-            if not above or not less:
-                raise NotRun(f"needs {TYPE3} on {scores.name} below and above epsilon 100")
-            parts += [AnyOf(above), *less]
-        return AllOf(parts)
+    def test(scores: Scores) -> list[Statement]:
+        without = clean(scores)
+        text = f"F1 minus {COMPARABLE} of the unperturbed one on {scores.name} at epsilon"
+        shares = [
+            (e, scores.statement(f"{text} {e:g}", minus(scores.points(name)[e], without, COMPARABLE)))
+            for e in scores.points("tldp-l")
+            for name in TLDP
+        ]
+        above = [replace(share, low=0.0) for e, share in shares if e > 100]
+        less = [replace(share, high=0.0) for e, share in shares if e <= 100]
+        if not above or not less:
+            raise NotRun(f"needs {TYPE3} on {scores.name} below and above epsilon 100")
+        return [AnyOf(above), *less]
 
     return _by_arm(evidence, TYPE3_DATASETS, TLDP, test)
 
 
 @claim("T61", expected=f"each TLDP method above each baseline by {MARGIN} on average over the nominal grid")
 def type3_ahead(evidence: Evidence) -> Finding:
-    def test(made: list[Scores]) -> Statement:
-        return AllOf([part for scores in made for part in ahead(scores, MARGIN)])
-
-    return _by_arm(evidence, IMAGES, BASELINES, test, condition=NOMINAL)
+    return _by_arm(evidence, IMAGES, BASELINES, lambda scores: ahead(scores, MARGIN), condition=NOMINAL)
 
 
 @claim(
@@ -106,16 +90,12 @@ def type3_ahead(evidence: Evidence) -> Finding:
     expected=f"in some data set TLDP-L above TLDP-G at an epsilon below the largest, and within {ABOUT} of it there",
 )
 def type3_crossing(evidence: Evidence) -> Finding:
-    def test(made: list[Scores]) -> Statement:
-        parts = []
-        for scores in made:
-            *earlier, last = scores.points("tldp-l")
-            if not earlier:
-                raise NotRun(f"needs {TYPE3} on {scores.name} at two epsilons")
-            leads = [scores.gap("tldp-l", "tldp-g", 0, epsilons=[e]) for e in earlier]
-            joins = scores.gap("tldp-l", "tldp-g", -ABOUT, ABOUT, [last])
-            parts.append(AllOf([AnyOf(leads), joins]))
-        return AnyOf(parts)
+    def test(scores: Scores) -> list[Statement]:
+        *earlier, last = scores.points("tldp-l")
+        if not earlier:
+            raise NotRun(f"needs {TYPE3} on {scores.name} at two epsilons")
+        leads = [scores.above("tldp-l", "tldp-g", epsilons=[e]) for e in earlier]
+        return [AllOf([AnyOf(leads), scores.within("tldp-l", "tldp-g", ABOUT, [last])])]
 
     printed = [
         as_printed(evidence, each(evidence, TYPE3, TYPE3_DATASETS, TLDP, arm), arm)
@@ -123,7 +103,7 @@ def type3_crossing(evidence: Evidence) -> Finding:
         if evidence.cells(TYPE3, where=arm)
     ]
     theory = "the exact noise of TLDP-L is smaller from 4 nats on"
-    return _by_arm(evidence, TYPE3_DATASETS, TLDP, test, joined([theory, *dict.fromkeys(printed)]))
+    return _by_arm(evidence, TYPE3_DATASETS, TLDP, test, joined([theory, *dict.fromkeys(printed)]), on=AnyOf)
 
 
 @claim(
@@ -132,43 +112,32 @@ def type3_crossing(evidence: Evidence) -> Finding:
     f"and none higher by {ABOUT} at the largest epsilon than at the smallest",
 )
 def type3_imdb(evidence: Evidence) -> Finding:
-    def test(made: list[Scores]) -> Statement:
-        (scores,) = made
-
+    def test(scores: Scores) -> list[Statement]:
         def reach(names: Iterable[str], score: float) -> list[Statement]:
-            return [p for name in names for p in at_each(scores, name, low=score - ABOUT, name=name).values()]
+            return [p for name in names for p in scores.at_each(name, low=score - ABOUT, name=name).values()]
 
         most = [below(scores, name, 0.4 + ABOUT) for name in BASELINES]
-        ends = {name: list(scores.points(name).values()) for name in BASELINES}
-        flat = [
-            scores.statement(f"rise of {name}", minus(points[-1], points[0]), high=ABOUT)
-            for name, points in ends.items()
-        ]
-        return AllOf([*reach(TLDP, 0.8), AnyOf(reach(BASELINES, 0.4)), *most, *flat])
+        flat = [scores.change(f"rise of {name}", name, high=ABOUT) for name in BASELINES]
+        return [*reach(TLDP, 0.8), AnyOf(reach(BASELINES, 0.4)), *most, *flat]
 
     return _by_arm(evidence, ["imdb"], BASELINES, test)
 
 
 @claim("T49", expected="mean F1: IDN and Laplace each below Gaussian and below MVG, whose own order is not stated")
 def darknet_order(evidence: Evidence) -> Finding:
-    def test(made: list[Scores]) -> Statement:
-        (scores,) = made
-        return AllOf([scores.gap(better, worse, 0) for better in ("gaussian", "mvg") for worse in ("idn", "laplace")])
-
-    return _by_arm(evidence, ["darknet"], BASELINES, test)
+    pairs = list(product(("gaussian", "mvg"), ("idn", "laplace")))
+    return _by_arm(evidence, ["darknet"], BASELINES, lambda scores: [scores.above(*pair) for pair in pairs])
 
 
 @claim("T50", expected="TLDP-G lowest at epsilon 10, and above all but TLDP-L, whose curve it joins, at the largest")
 def darknet_gaussian(evidence: Evidence) -> Finding:
-    def test(made: list[Scores]) -> Statement:
-        (scores,) = made
+    def test(scores: Scores) -> list[Statement]:
         epsilons = list(scores.points("tldp-g"))
         if 10 not in epsilons:
             raise NotRun(f"needs {TYPE3} on darknet at epsilon 10")
-        largest = epsilons[-1:]
-        over = [scores.gap(name, "tldp-g", 0, epsilons=[10.0], note="") for name in (*BASELINES, "tldp-l")]
-        over += [scores.gap("tldp-g", name, 0, epsilons=largest, note="") for name in BASELINES]
-        return AllOf([*over, scores.gap("tldp-g", "tldp-l", -ABOUT, ABOUT, largest, note="")])
+        over = [scores.above(name, "tldp-g", epsilons=[10.0], note="") for name in (*BASELINES, "tldp-l")]
+        over += [scores.above("tldp-g", name, epsilons=epsilons[-1:], note="") for name in BASELINES]
+        return [*over, scores.within("tldp-g", "tldp-l", ABOUT, epsilons[-1:], note="")]
 
     return _by_arm(evidence, ["darknet"], BASELINES, test)
 
@@ -181,31 +150,30 @@ def _by_theory() -> Finding:
         "calibrated Gaussian at the same (epsilon, delta), by its bound; its best subspace, one direction of 28, takes "
         "at most {gain of the best subspace:.2f} times off in that direction",
         {"noise of IDN over the calibrated Gaussian's": looseness()["idn"], "gain of the best subspace": 28**0.5},
-        SUBSPACE_TEST,
     )
 
 
 @claim(
     "T52",
-    expected=f"IDN with the utility subspace above IDN with W = E by {GAINS} or more, where TVG states the subspace: "
-    "less is nearly identical, and the paper has performance significantly compromised",
+    expected=f"IDN with the utility subspace above IDN with W = E by {SIGNIFICANT} or more, where TVG states the "
+    "subspace: less is nearly identical, and the paper has performance significantly compromised",
 )
 def missing_subspace(evidence: Evidence) -> Finding:
     """Decided where TVG states a subspace: on private test features, for one record, as in TLDP."""
     arm = {"mechanism": "idn", "unit": "record"}
     names = sorted({cell.dataset for cell in evidence.cells(TESTING, **arm, subspace="identity")})
-    if not names:
-        return replace(_by_theory(), wanted=f"{TESTING} with IDN and W = E, three seeds")
     theory = _by_theory()
+    if not names:
+        return replace(theory, wanted=f"{TESTING} with IDN and W = E, three seeds")
     parts, others, shares = [], [], []
     for name in names:
         known = evidence.rows(
-            TESTING, METRIC[TESTING], dataset=name, mechanism=("idn", TIGHT), unit="record", subspace=None
+            TESTING, METRIC[TESTING], dataset=name, mechanism=("idn", ANALYTIC), unit="record", subspace=None
         )
         blank = evidence.rows(TESTING, METRIC[TESTING], dataset=name, **arm, subspace="identity")
         weak = shortfall(evidence.cells(TESTING, dataset=name, **arm))
         scores = Scores(TESTING, name, pd.concat([known, blank.assign(mechanism=BLANK)]), weak)
-        gain, lag = scores.gap("idn", BLANK, low=GAINS), scores.gap("idn", TIGHT)
+        gain, lag = scores.gap("idn", BLANK, low=SIGNIFICANT), scores.gap("idn", ANALYTIC)
         parts.append(gain)
         others.append(str(lag))
         shares.append(gain.value.mean / max(gain.value.mean - lag.value.mean, 1e-9))
@@ -221,7 +189,6 @@ def missing_subspace(evidence: Evidence) -> Finding:
                 "TLDP's Types I to III, for which none is known",
             ]
         ),
-        SUBSPACE_TEST,
         condition="on private test features, where TVG states the subspace",
         numbers=theory.numbers,
     )

@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -27,17 +26,16 @@ from tensorldp.mechanisms.tvg import Tvg, Udn, kappa, optimal_sigma
 from tensorldp.randomness import generator
 from tensorldp_papers.claims.base import Finding, NotRun, claim, named
 from tensorldp_papers.claims.evidence import Evidence
-from tensorldp_papers.claims.fairness import best_of
+from tensorldp_papers.claims.fairness import settle
 from tensorldp_papers.claims.laws import squared_error
-from tensorldp_papers.claims.statements import AllOf, Between, Statement, finding, joined, minus, per_seed
+from tensorldp_papers.claims.statements import AllOf, Between, Statement, minus, per_seed
 from tensorldp_papers.papers.tvg.covariance import query_domain
 
 DELTA, ROUNDING = 1e-5, 1e-9
 IMAGE = Box(-1, 1, (28, 28))
 SHAPES = ((4, 196), (28, 28), (196, 4))
-WHOLE = 0.5  # powers in such costs are whole numbers: a measured exponent counts as the nearest
-DEARER = 2  # times the operations, not even counting the strategy's factorisations and solutions
-TESTS = "tests/mechanisms/test_tvg.py"
+HALF_A_POWER = 0.5  # powers in such costs are whole numbers: a measured exponent counts as the nearest
+TIMES_DEARER = 2  # times the operations, not even counting the strategy's factorisations and solutions
 
 
 def _variance(name: str, box: Box = IMAGE) -> float:
@@ -45,27 +43,15 @@ def _variance(name: str, box: Box = IMAGE) -> float:
     return squared_error(name, box, delta=DELTA) / box.size
 
 
-@claim(
-    "V06",
-    expected="variances in the ratio I_2 ... I_N = 28",
-    names=("tvg", "udn"),
-    test=f"{TESTS}::test_small_case_and_the_ratio_sqrt_of_the_first_dimension",
-)
-@claim(
-    "V08",
-    expected="variances in the ratio I_1 = 28",
-    names=("udn", "idn"),
-    test=f"{TESTS}::test_sigma_columns_of_the_looseness_table",
-    note=", with s_hat = (b - a) sqrt I",
-)
-def variances(names: tuple[str, str], test: str, note: str = "") -> Finding:
+@claim("V06", expected="variances in the ratio I_2 ... I_N = 28", names=("tvg", "udn"))
+@claim("V08", expected="variances in the ratio I_1 = 28", names=("udn", "idn"), note=", with s_hat = (b - a) sqrt I")
+def variances(names: tuple[str, str], note: str = "") -> Finding:
     ratio = _variance(names[0]) / _variance(names[1])
     both = " and ".join(name.upper() for name in names)
     return Finding.of(
         abs(ratio / 28 - 1) < ROUNDING,
         f"the variances of {both} are in the ratio {{ratio of the variances:.9g}} at 28 x 28{note}",
         {"ratio of the variances": ratio},
-        test,
     )
 
 
@@ -87,7 +73,6 @@ def optimal_noise() -> Finding:
         "{least weighted error of random neighbours:.4f}",
         {"share of the bound spent": spent / bound, "weighted error": error, "weighted error by Eq. 29": formula}
         | {"least weighted error of random neighbours": min(others)},
-        f"{TESTS}::test_importances_spend_the_bound_and_reach_the_optimum",
     )
 
 
@@ -116,7 +101,6 @@ def independent_of_shape() -> Finding:
         + " (UDN's depends on I_1, so the corollary does not extend to it)",
         {"optimal weighted error as a vector": errors[0], "optimal weighted error as 4 x 6": errors[1]}
         | {f"largest over smallest variance of {name}": value for name, value in spread.items()},
-        f"{TESTS}::test_a_vector_record_takes_its_length_as_first_dimension",
     )
 
 
@@ -129,7 +113,6 @@ def harmonic_ratio() -> Finding:
         abs(ratio / harmonic**2 - 1) < 0.01,
         "ratio of the right sides {ratio of the right sides:.2f}, H_28^2 = {H_28^2:.2f}",
         {"ratio of the right sides": ratio, "H_28^2": harmonic**2},
-        "tests/mechanisms/test_mvg.py::test_ratio_of_the_bounds_is_the_harmonic_square",
     )
 
 
@@ -142,7 +125,6 @@ def sensitivities() -> Finding:
         "{exact over printed sensitivity, features:.9g} (features) for 400 elements; for the sum over a lot in which "
         "one record is replaced, and for features of which every record may change",
         {"exact over printed sensitivity, gradients": ratios[0], "exact over printed sensitivity, features": ratios[1]},
-        f"{TESTS}::test_corrected_sensitivity_is_the_diameter",
     )
 
 
@@ -166,9 +148,7 @@ def covariance_sensitivity() -> Finding:
         "loose",
         {"supremum times 2126": largest, "attained, times 2126": attained}
         | {"52 over the supremum times 2126": 52 / largest},
-        "tests/studies/test_covariance.py::test_no_two_records_move_the_query_by_"
-        "more_than_the_tight_sensitivity_and_two_attain_it",
-        "" if tight else "as an upper bound: the sensitivity is {supremum times 2126:.2f}/2126",
+        condition="" if tight else "as an upper bound: the sensitivity is {supremum times 2126:.2f}/2126",
     )
 
 
@@ -179,43 +159,39 @@ def _udn(outputs: int, rows: int, *, weighted: bool = True) -> Udn:
     return Udn(epsilon=1.0, domain=Box(-1, 1, (rows, 2)), directions=turn, workload=queries if weighted else None)
 
 
-def _operations(outputs: int, rows: int) -> int:
-    """Floating-point operations of Algorithm 1 on a utility subspace (outputs x rows), beyond those without one."""
-    counts = []
-    for weighted in (True, False):
-        with FlopCounterMode(display=False) as counter:
-            _udn(outputs, rows, weighted=weighted)
-        counts.append(counter.get_total_flops())
-    return int(counts[0] - counts[1])
+def _operations(run: Callable[[], object]) -> int:
+    """The floating-point operations in matrix products of what is run."""
+    with FlopCounterMode(display=False) as counter:
+        run()
+    return int(counter.get_total_flops())
+
+
+def _subspace(outputs: int, rows: int) -> int:
+    """Operations of Algorithm 1 on a utility subspace (outputs x rows), beyond those without one."""
+    return _operations(lambda: _udn(outputs, rows)) - _operations(lambda: _udn(outputs, rows, weighted=False))
 
 
 def _strategy(size: int) -> int:
-    """Floating-point operations in matrix products of optimising a strategy for `size` queries over as many rows."""
+    """Operations of optimising a strategy for `size` queries over as many rows."""
     queries = torch.randn(size, size, generator=generator("V25", size), dtype=torch.float64)
-    with FlopCounterMode(display=False) as counter:
-        make("matrix", epsilon=1.0, domain=Box(-1, 1, (size, 2)), workload=queries)
-    return int(counter.get_total_flops())
+    return _operations(lambda: make("matrix", epsilon=1.0, domain=Box(-1, 1, (size, 2)), workload=queries))
 
 
 @claim("V25", expected="exponents 1 in m and 2 in n; at most 8 in m = n for the matrix mechanism, and more than ours")
 def cost() -> Finding:
     """Operations of matrix products are counted on both sides, since times depend on the machine."""
-    base = _operations(64, 32)
-    powers = (math.log2(_operations(128, 32) / base), math.log2(_operations(64, 64) / base))
+    base = _subspace(64, 32)
+    powers = (math.log2(_subspace(128, 32) / base), math.log2(_subspace(64, 64) / base))
     small, large = _strategy(32), _strategy(64)
-    grows = math.log2(large / small)
-    with FlopCounterMode(display=False) as counter:
-        _udn(64, 64)
-    dearer = large > DEARER * counter.get_total_flops()
+    grows, dearer = math.log2(large / small), large > TIMES_DEARER * _operations(lambda: _udn(64, 64))
     return Finding.of(
         abs(powers[0] - 1) < 0.01 and abs(powers[1] - 2) < 0.01 and grows <= 8 and dearer,
         "the closed form takes m^{closed form, power of m:.2f} n^{closed form, power of n:.2f} operations; optimising "
-        f"a strategy with L-BFGS takes {'more' if dearer else 'less'} than {DEARER} times as many at 64 x 64 and grows "
-        "like m^{strategy, power of m = n:.1f} from 32 to 64 with m = n, where the m^4 (m+n)^4 of a generic "
+        f"a strategy with L-BFGS takes {'more' if dearer else 'less'} than {TIMES_DEARER} times as many at 64 x 64 and "
+        "grows like m^{strategy, power of m = n:.1f} from 32 to 64 with m = n, where the m^4 (m+n)^4 of a generic "
         f"semidefinite solver ({64**4 * 128**4:.1e} there) has m^8",
         {"closed form, power of m": powers[0], "closed form, power of n": powers[1], "strategy, power of m = n": grows},
-        "benchmarks/mechanisms.py",
-        condition="the matrix mechanism's as an upper bound, of a generic solver" if grows < 8 - WHOLE else "",
+        condition="the matrix mechanism's as an upper bound, of a generic solver" if grows < 8 - HALF_A_POWER else "",
     )
 
 
@@ -230,28 +206,28 @@ def flattening() -> Finding:
         "the profiles of the Gaussian mechanism on 4 x 14 x 14 and on 784 elements are {distance of the profiles:.1e} "
         "apart, delta(1) = {delta(1):.3g}: a tensor is a vector, and the guarantee is for any two of them",
         {"distance of the profiles": apart, "delta(1)": tensor.delta(1.0)},
-        "tests/mechanisms/test_additive.py::test_analytic_gaussian_on_mnist",
     )
 
 
 STUDY, DATASET = "tvg_covariance", "ctg"
 METRICS = {"rss_noisy": "the eigenvalues of the estimate", "rss_true": "those of the true covariance"}
-ALIKE = 0.1
+AS_GOOD = 0.1
 MECHANISMS = ("gaussian-per-element", "idn", "jl", "matrix", "mvg", "udn")
 
 
-def _by_definition(evidence: Evidence, test: Callable[[pd.DataFrame], Statement], observed: str = "") -> Finding:
+def _by_definition(
+    evidence: Evidence, test: Callable[[pd.DataFrame], Sequence[Statement]], observed: str = "", then: str = ""
+) -> Finding:
     """The finding of a statement with either definition of RSS; one for which it holds is enough, and is named."""
-    options = {}
+    readings = {}
     for metric, definition in METRICS.items():
         rows = evidence.rows(STUDY, metric, dataset=DATASET, mechanism=MECHANISMS, sensitivity=None)
-        options[definition] = test(rows.assign(value=np.log10(rows["value"])))
-    statement, holding = best_of(options)
-    return finding(statement, observed, condition=f"RSS with {holding[0]}" if len(holding) == 1 else "")
+        readings[f"RSS with {definition}"] = AllOf(test(rows.assign(value=np.log10(rows["value"]))))
+    return settle(evidence, readings, observed, then=then)
 
 
 def _over(
-    rows: pd.DataFrame, worse: str, better: str, low: float, high: float, epsilon: float | None = None
+    rows: pd.DataFrame, worse: str, better: str, low: float = 0.0, high: float = np.inf, epsilon: float | None = None
 ) -> Between:
     """log10 RSS of one mechanism minus another's, on average over the epsilons or at one."""
     rows = rows if epsilon is None else rows[rows["epsilon"] == epsilon]
@@ -263,46 +239,42 @@ def _over(
 @claim("V27", expected="log10 RSS of JL and of the matrix mechanism above that of UDN and of IDN, on average")
 def worse_than_directional(evidence: Evidence) -> Finding:
     pairs = [(worse, better) for worse in ("jl", "matrix") for better in ("udn", "idn")]
-    return _by_definition(evidence, lambda rows: AllOf([_over(rows, *pair, 0, np.inf) for pair in pairs]))
+    return _by_definition(evidence, lambda rows: [_over(rows, *pair) for pair in pairs])
 
 
 @claim(
     "V28",
-    expected=f"log10 RSS of the matrix mechanism within {ALIKE} of Gaussian's, and above IDN's, on average "
+    expected=f"log10 RSS of the matrix mechanism within {AS_GOOD} of Gaussian's, and above IDN's, on average "
     "(the first by construction)",
 )
 def matrix_as_gaussian(evidence: Evidence) -> Finding:
-    def test(rows: pd.DataFrame) -> Statement:
-        alike = _over(rows, "matrix", "gaussian-per-element", -ALIKE, ALIKE)
-        return AllOf([alike, _over(rows, "matrix", "idn", 0, np.inf)])
-
-    found = _by_definition(
+    return _by_definition(
         evidence,
-        test,
+        lambda rows: [
+            _over(rows, "matrix", "gaussian-per-element", -AS_GOOD, AS_GOOD),
+            _over(rows, "matrix", "idn"),
+        ],
         "with W = E, as here, the matrix mechanism and Gaussian are one noise by construction, so that only the "
         "comparison with IDN could fail",
+        "as good as Gaussian by construction",
     )
-    return replace(found, condition=joined([found.condition, "as good as Gaussian by construction"]))
 
 
 @claim("V29", expected="at every epsilon log10 RSS of IDN below UDN's, UDN's below MVG's and MVG's below JL's")
 def distinguished(evidence: Evidence) -> Finding:
     order = ("idn", "udn", "mvg", "jl")
 
-    def test(rows: pd.DataFrame) -> Statement:
-        return AllOf(
-            [
-                _over(rows, worse, better, 0, np.inf, float(epsilon))
-                for epsilon in sorted(rows["epsilon"].unique())
-                for better, worse in itertools.pairwise(order)
-            ]
-        )
+    def test(rows: pd.DataFrame) -> list[Statement]:
+        return [
+            _over(rows, worse, better, epsilon=float(epsilon))
+            for epsilon in sorted(rows["epsilon"].unique())
+            for better, worse in itertools.pairwise(order)
+        ]
 
     return _by_definition(evidence, test)
 
 
-EXPONENT = 0.1
-TABLE4 = "tests/studies/test_growth_table.py::test_the_exponents"
+ROOM_FOR_LOGARITHMS = 0.1
 
 
 MENDED = "IDN with its sensitivity multiplied by √I, not divided, as in V07"
@@ -341,13 +313,12 @@ def table4_order(
         powers["gaussian-analytic"] = whole.iloc[0]
         beside = "; a Gaussian mechanism for the whole tensor has I^{gaussian-analytic:.2f}"
     return Finding.of(
-        all(abs(exact[name] - power) < EXPONENT for name, power in entries.items()),
+        all(abs(exact[name] - power) < ROOM_FOR_LOGARITHMS for name, power in entries.items()),
         ", ".join(
             f"{name} I^{{{name}:.2f}} (printed {power:g}; the formula with its bound I^{{formula of {name}:.2f}})"
             for name, power in entries.items()
         )
         + beside,
         named(powers, "power of I"),
-        TABLE4,
         condition=condition,
     )

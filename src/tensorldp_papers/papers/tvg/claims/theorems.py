@@ -25,7 +25,6 @@ DELTA, ROUNDING, TRIALS = 1e-5, 1e-9, 20
 SIZES, EPSILONS, DELTAS = (1, 10, 784, 100_000), (0.01, 1.0, 10.0, 1000.0), (0.1, 1e-5, 1e-9)
 SHAPES = ((4, 6), (6, 4), (3, 2, 5))
 IMAGE = Box(-1, 1, (28, 28))
-TESTS = "tests/mechanisms/test_tvg.py"
 
 
 @claim("V01", expected="left side over right side at most 1")
@@ -45,7 +44,6 @@ def norm_inequality() -> Finding:
         "left over right side {least left over right side:.3f} to {largest left over right side:.6f} over 200 tensors; "
         "equality for matrices of rank one",
         {"least left over right side": min(ratios), "largest left over right side": max(ratios)},
-        "tensorldp_papers.papers.tvg.claims.theorems.norm_inequality",
     )
 
 
@@ -57,7 +55,6 @@ def tail_bound() -> Finding:
         "exact tail over delta: {least exact tail over delta:.2g} to {largest exact tail over delta:.2g} for 1 to "
         "100,000 elements and delta 1e-9 to 0.1",
         {"least exact tail over delta": min(ratios), "largest exact tail over delta": max(ratios)},
-        f"{TESTS}::test_zeta_and_bound_oracles",
     )
 
 
@@ -93,7 +90,6 @@ def kept(name: str) -> Finding:
         "{true delta over the nominal one:.2g} of the nominal one, for 1 to 100,000 elements, epsilon 0.01 to 1,000 "
         "and delta 1e-9 to 0.1",
         {"shift of neighbours over the allowed one": max(shifts), "true delta over the nominal one": worst},
-        f"{TESTS}::test_theorems_hold_over_a_grid",
     )
 
 
@@ -109,7 +105,6 @@ def reshaping() -> Finding:
         "TVG on 784 elements in three shapes: releases {distance of releases:.1e} apart, delta(0.01) "
         "{least delta(0.01):.6g} to {largest delta(0.01):.6g}; reshaping is post-processing",
         {"distance of releases": apart, "least delta(0.01)": min(deltas), "largest delta(0.01)": max(deltas)},
-        "tensorldp_papers.papers.tvg.claims.theorems.reshaping",
     )
 
 
@@ -125,8 +120,7 @@ def idn() -> Finding:
         "{epsilon as printed:.0f} at delta 1e-5; with (b - a) sqrt I, which the proof needs, it "
         f"{'holds' if corrected.holds else 'fails too'}: {corrected.observed}",
         (*named(numbers), *corrected.numbers),
-        f"{TESTS}::test_idn_as_printed",
-        "with s_hat = (b - a) sqrt I, as in Eq. 36, in the place of (b - a) / sqrt I" if slips else "",
+        condition="with s_hat = (b - a) sqrt I, as in Eq. 36, in the place of (b - a) / sqrt I" if slips else "",
     )
 
 
@@ -145,7 +139,6 @@ def mvg() -> Finding:
         bool(every.holds) and below <= 1,
         f"{every.observed}; the shift that it allows is at most {{allowed shift over TVG's:.3f}} of TVG's",
         (*every.numbers, *named({"allowed shift over TVG's": below})),
-        f"{TESTS}::test_theorems_hold_over_a_grid",
     )
 
 
@@ -164,8 +157,7 @@ def renyi() -> Finding:
         "printed over exact {least printed over exact divergence:.2f} to {largest printed over exact divergence:.3g} "
         "over 100 random covariances: an upper bound, loose by at least 2, once the missing logarithm is put back",
         {"least printed over exact divergence": min(ratios), "largest printed over exact divergence": max(ratios)},
-        "tensorldp_papers.papers.tvg.claims.theorems.renyi",
-        "with the logarithm of the definition, which Eq. 32 lacks",
+        condition="with the logarithm of the definition, which Eq. 32 lacks",
     )
 
 
@@ -180,7 +172,6 @@ def classical() -> Finding:
         "true over nominal delta 1e-5: "
         + ", ".join(f"{{true over nominal delta at epsilon {e:g}:.3g}} at {e:g}" for e in ratios),
         {f"true over nominal delta at epsilon {e:g}": ratio for e, ratio in ratios.items()},
-        "tests/mechanisms/test_additive.py::test_classical_stops_at_8_42",
         condition="" if max(ratios.values()) <= 1 else "epsilon below 8.4 at delta 1e-5; the paper sets no limit",
     )
 
@@ -202,6 +193,5 @@ def tighter() -> Finding:
         f"{'tighter' if below[0] else 'looser'} than MVG, and IDN's has {{idn over the classical Gaussian:.3g}} and "
         "{idn:.3g} times the noise of the classical and of the analytic Gaussian for the whole tensor",
         (*named(loose, "sigma of the analytic Gaussian"), *named(over_classical)),
-        f"{TESTS}::test_sigma_columns_of_the_looseness_table",
         mixed=any(below) and not all(below),
     )
