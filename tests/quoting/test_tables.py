@@ -1,5 +1,6 @@
 """The tables of pages: what the sources print beside the kept results, what is kept and what is open."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,10 @@ import pytest
 from tensorldp.errors import InputError
 from tensorldp_papers.plots.printed import printed_points
 from tensorldp_papers.quoting.printed import Printed, PrintedNumber, printed_table
-from tensorldp_papers.quoting.templates import kept_table, open_table, pieces_table
+from tensorldp_papers.quoting.templates import figures_table, kept_table, open_table, pieces_table, with_links
 from tensorldp_papers.quoting.values import Quotes, Table, read_as
 from tensorldp_papers.room_folders import room_files
-from tensorldp_papers.rooms import papers
+from tensorldp_papers.rooms import paper_of, papers
 from tensorldp_papers.run.code_digest import source_files
 
 ROOT = Path(__file__).parents[2]
@@ -84,9 +85,6 @@ def test_what_figures_draw_is_what_the_pages_print_and_both_are_made_anew_where_
     assert [job for job in jobs if not set(room_files("printed.yaml").values()) <= set(source_files((job,)))] == []
 
 
-ROOT = Path(__file__).parents[2]
-
-
 def test_a_study_has_one_row_with_its_cells_and_seeds() -> None:
     cells = ["d none inf 0", "d m 1 0", "d m 1 1", "d m 2 0", "c m 2 0", "c n 1 0"]
     rows = pd.DataFrame(
@@ -133,3 +131,19 @@ def test_every_kept_need_is_read() -> None:
     assert table.count("\n| ") == int(claims["verdict"].isin(["undecided", "not run at this scale"]).sum()) + 1
     assert "the limit being" not in table
     assert "would do" not in table
+
+
+def test_codes_of_claims_lead_to_their_lines_in_the_table_but_not_in_code_or_in_links() -> None:
+    text = "It holds (T07, T08), as `T07` and [T07](a.md) say; H20 is none."
+    expected = "It holds ([T07](t.csv#L2), [T08](t.csv#L3)), as `T07` and [T07](a.md) say; H20 is none."
+    assert with_links(text, "t.csv", ["T07", "T08"]) == expected
+
+
+@pytest.mark.parametrize("source", list(papers()))
+def test_each_figure_of_a_paper_has_a_target_a_notebook_and_what_is_kept(source: str) -> None:
+    _, _, *rows = figures_table(source, ROOT).splitlines()
+    drawn = [re.search(r"results/figures/(\w+)\.svg", row) for row in rows]
+    names = [found[1] for found in drawn if found]
+    assert len(names) == len(rows) >= 1
+    assert {paper_of(name) for name in names} == {source}
+    assert [name for name in names if f"[figure](../figures/{name}.svg)" not in "".join(rows)] == []

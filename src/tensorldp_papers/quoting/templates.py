@@ -137,7 +137,9 @@ def figures_table(source: str, root: Path) -> str:
                 for kept in sorted((root / KEPT_FIGURES).glob(f"{name}*.svg"))
                 if not kept.stem.endswith("_phone")
             )
-            lines.append(f"| {figure} | `snakemake -- results/figures/{name}.svg` | [notebook](../../{notebook}) | {kept} |")
+            lines.append(
+                f"| {figure} | `snakemake -- results/figures/{name}.svg` | [notebook](../../{notebook}) | {kept} |"
+            )
     return "\n".join(lines)
 
 
