@@ -13,7 +13,7 @@ from kept_runs import WORKFLOW, Cells, Kept, finish, planned, tiny, with_seeds
 
 from tensorldp.files import write_json
 from tensorldp.mechanism_table import TABLE
-from tensorldp_papers.kept.plan import Measured, computed, estimate_seconds, plan_table, plan_text, work
+from tensorldp_papers.kept.plan import PLAN_COLUMNS, Measured, computed, estimate_seconds, plan_table, plan_text, work
 from tensorldp_papers.run.cell import AnyCell
 from tensorldp_papers.run.store import digest
 
@@ -116,6 +116,28 @@ def test_of_a_users_own_data_the_disk_and_the_hours_are_unknown(own: Cells, tmp_
     text = plan_text(table_of(own, tmp_path))
     assert re.search(r"^ *tldp_type1 +mine .* \? +\? +\d+ +\? +\?$", text, re.MULTILINE), text
     assert "nan" not in text.lower()
+
+
+@pytest.mark.parametrize(
+    ("hours", "told"),
+    [
+        (
+            [0.2, 0.3],
+            "Left: about 30 minutes of one core; 60% of them are s on b. 2 jobs at once take about 15 minutes",
+        ),
+        ([240.0, 24.0], "Left: about 11 days of one core; 91% of them are s on a. 2 jobs at once take about 6 days"),
+        (
+            [4.0],
+            "Left: about 4 hours of one core. 2 jobs at once take about 2 hours, 100 jobs at once take about 2 min",
+        ),
+        ([0.0], ""),
+    ],
+)
+def test_the_plan_ends_with_what_is_left_its_largest_part_and_how_long_jobs_take(hours: list[float], told: str) -> None:
+    counts = dict.fromkeys(PLAN_COLUMNS, 0)
+    rows = [{**counts, "study": "s", "dataset": name, "hours_left": h} for name, h in zip("ab", hours, strict=False)]
+    last = plan_text(pd.DataFrame(rows)).splitlines()[-1]
+    assert (told in last) if told else ("Left:" not in last)
 
 
 def check(cell: AnyCell, measured: list[Measured], seconds: float, how: str) -> None:

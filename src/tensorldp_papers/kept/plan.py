@@ -27,6 +27,7 @@ STORED = ["settings", "code"]  # a run's own result with today's values of these
 COUNTED = ["cells", "seeds", "runs", DONE, KEPT, OTHER, LEFT]
 HOURS, DISK = ["hours", "hours_left"], ["data_mb", "releases_mb"]
 PLAN_COLUMNS = ["study", "dataset", *COUNTED, *HOURS, *LEVELS, UNKNOWN, *DISK]
+JOBS = (2, 100)  # at once: a laptop's, and a cluster's
 BYTES = 4  # of an element of a prepared record and of a release
 # factors that decide how long a step takes, and training settings that seconds are in proportion to
 COMPUTING = ("model", "backbone", "attack", "features", "width", "m", "d", "B")
@@ -207,5 +208,23 @@ def plan_text(table: pd.DataFrame) -> str:
         f"{shown.to_string(index=False)}\n\n"
         f"A run is a cell with one seed. {OTHER}: kept with settings or versions that are not today's or not known; "
         "it has to run again and counts as left.\n"
-        f"Runs whose hours are: {estimates}.{least}\n"
+        f"Runs whose hours are: {estimates}.{least}\n{_in_all(table)}"
     )
+
+
+def _in_all(table: pd.DataFrame) -> str:
+    """What is left, its largest part, and how long several jobs at once take; empty where nothing is measured."""
+    of_studies = table.groupby(["study", "dataset"])["hours_left"].sum()
+    hours = float(of_studies.sum())
+    if not hours:
+        return ""
+    (study, dataset), largest = of_studies.idxmax(), float(of_studies.max())
+    part = f"; {largest / hours:.0%} of them are {study} on {dataset}" if largest < hours else ""
+    first, *more = (f"{jobs} jobs at once take {_length(hours / jobs)}" for jobs in JOBS)
+    return f"Left: {_length(hours)} of one core{part}. {first}, {' and '.join(more)}.\n"
+
+
+def _length(hours: float) -> str:
+    if hours < 1.5:
+        return f"about {max(hours * 60, 1):.0f} minutes"
+    return f"about {hours:,.0f} hours" if hours < 48 else f"about {hours / 24:,.0f} days"
