@@ -123,12 +123,12 @@ def test_of_a_users_own_data_the_disk_and_the_hours_are_unknown(own: Cells, tmp_
     [
         (
             [0.2, 0.3],
-            "Left: about 30 minutes of one core; 60% of them are s on b. 2 jobs at once take about 15 minutes",
+            "Left: about 30 minutes of one core; 60% of them are s on b. 2 jobs at once take about 15 min",
         ),
         ([240.0, 24.0], "Left: about 11 days of one core; 91% of them are s on a. 2 jobs at once take about 6 days"),
         (
             [4.0],
-            "Left: about 4 hours of one core. 2 jobs at once take about 2 hours, 100 jobs at once take about 2 min",
+            "Left: about 4 hours of one core. 2 jobs at once take about 2 hours, 100 jobs",
         ),
         ([0.0], ""),
     ],
