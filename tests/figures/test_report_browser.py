@@ -121,6 +121,17 @@ def test_every_focus_is_seen(browser: Browser) -> None:
     assert names[0] == "Skip to the content"
 
 
+def test_one_button_opens_all_figures_and_contents_stay_in_sight_where_there_is_room(browser: Browser) -> None:
+    drawers = "[...new Set(all('details.drawer').map(drawer => drawer.open))]"
+    assert browser.ask(drawers) == [False]
+    for opened in (True, False):
+        browser.find("#all-figures").click()
+        assert browser.ask(f"[{drawers}, id('all-figures').ariaPressed]") == [[opened], str(opened).lower()]
+    browser.run("document.getElementById('claims').scrollIntoView()")
+    top, heading = browser.ask("[document.querySelector('nav').getBoundingClientRect(), box('claims')].map(b => b.top)")
+    assert top == 0 < heading
+
+
 def test_without_scripts_everything_is_still_there(shared: Browser, report: Path) -> None:
     shared.open(report, scripts=False)
     shared.find("#all-claims > summary").click()

@@ -87,6 +87,6 @@ function calculator(stored, labels) {
   const form = byId("calculate");
   form.hidden = false;
   form.addEventListener("submit", event => event.preventDefault());
-  form.addEventListener("input", show);
+  for (const kind of ["input", "change"]) form.addEventListener(kind, show);
   show();
 }

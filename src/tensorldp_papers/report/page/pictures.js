@@ -5,6 +5,17 @@ async function unpacked(text) {
   return "data:image/svg+xml," + encodeURIComponent(await new Response(stream).text());
 }
 
+function allFigures() {
+  const button = byId("all-figures");
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    const open = button.getAttribute("aria-pressed") === "false";
+    for (const drawer of document.querySelectorAll("details.drawer")) drawer.open = open;
+    button.setAttribute("aria-pressed", open);
+    button.textContent = open ? "Close all figures" : "Open all figures";
+  });
+}
+
 function pictures() {
   for (const sheet of document.querySelectorAll("[data-packed]")) unpacked(sheet.dataset.packed).then(address => {
     sheet[sheet.localName === "img" ? "src" : "srcset"] = address;

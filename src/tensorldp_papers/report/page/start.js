@@ -11,6 +11,7 @@ function openTo(hash) {
 const contents = JSON.parse(byId("data").textContent);
 claimsTable();
 pictures();
+allFigures();
 explorer(contents.explorer);
 calculator(contents.calculator, contents.labels);
 window.addEventListener("hashchange", () => openTo(location.hash));
