@@ -79,6 +79,15 @@ def test_blocks_hold_the_features_at_the_label_and_give_the_same_means(sphere: R
     assert private_labels.accuracy(x, y) > apart.accuracy(x, y) - 0.02  # at a large epsilon they cost little
 
 
+@pytest.mark.parametrize("kind", [torch.int8, torch.uint8, torch.int16, torch.int32, torch.bool])
+def test_labels_are_any_whole_numbers(sphere: Records, kind: torch.dtype) -> None:
+    """As pandas has the codes of categories in the smallest integers that hold them."""
+    x, y = sphere
+    two = (y % 2).to(kind)
+    assert torch.equal(label_blocks(x, two, 2), label_blocks(x, y % 2, 2))
+    assert torch.equal(nearest_mean(x, two, 2).weight, nearest_mean(x, y % 2, 2).weight)
+
+
 def test_what_does_not_fit_is_refused(sphere: Records) -> None:
     x, y = sphere
     with pytest.raises(InputError, match=r"lie in 0 .. 2"):

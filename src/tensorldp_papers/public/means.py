@@ -45,8 +45,11 @@ class LinearScores:
         return LinearScores(self.weight - self.weight.mean(dim=0), self.bias - self.bias.mean())
 
 
-def check_releases(releases: Tensor, labels: Tensor, classes: int) -> None:
-    """Checks that releases are finite float rows (records, dimension) with a class index each."""
+def check_releases(releases: Tensor, labels: Tensor, classes: int) -> Tensor:
+    """Checks that releases are finite float rows (records, dimension) with a class index each.
+
+    Returns the indices as int64: as bytes or booleans they would choose rows, and not classes.
+    """
     if releases.dim() != 2 or not releases.is_floating_point() or not len(releases):
         raise InputError(
             f"releases must be float rows (records, dimension), got {releases.dtype} {tuple(releases.shape)}"
@@ -57,6 +60,7 @@ def check_releases(releases: Tensor, labels: Tensor, classes: int) -> None:
         raise InputError(f"class indices must lie in 0 .. {classes - 1}")
     if not bool(torch.isfinite(releases).all()):
         raise InputError("releases must be finite")
+    return labels.long()
 
 
 def class_moments(releases: Tensor, labels: Tensor, classes: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -66,7 +70,7 @@ def class_moments(releases: Tensor, labels: Tensor, classes: int) -> tuple[Tenso
     releases has the mean of all and no error.
     """
     classes = check_whole("classes", classes, low=2)
-    check_releases(releases, labels, classes)
+    labels = check_releases(releases, labels, classes)
     counts = labels.bincount(minlength=classes).double()
     rows = releases.double()
     means = torch.zeros(classes, rows.shape[1], dtype=torch.float64).index_add_(0, labels, rows)
@@ -160,7 +164,7 @@ def label_blocks(features: Tensor, labels: Tensor, classes: int) -> Tensor:
     One release of it, (records, classes x dimension), covers the whole record, its label too.
     """
     classes = check_whole("classes", classes, low=2)
-    check_releases(features, labels, classes)
+    labels = check_releases(features, labels, classes)
     out = features.new_zeros(len(features), classes, features.shape[1])
     out[torch.arange(len(features)), labels] = features
     return out.flatten(1)
