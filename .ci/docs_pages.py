@@ -85,7 +85,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
     text = FENCE.sub(r"\1\2", LINK.sub(link, markdown))
     for alternative in re.findall(r"!\[([^\[\]]*)\]\(OUTSIDE\)", text):
         LOG.warning("%s: no file for the picture of %r", uri, alternative)
-    return re.sub(r"\[([^\[\]]*)\]\(OUTSIDE\)", r"\1", text)
+    return re.sub(r"\[(!\[[^\[\]]*\]\([^)]*\)|[^\[\]]*)\]\(OUTSIDE\)", r"\1", text)
 
 
 def on_page_content(html: str, page: Any, files: Files, **_: Any) -> str:
