@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from tensorldp.mechanism_table import MECHANISMS
 from tensorldp.registry import Registry
@@ -242,7 +242,8 @@ def _parts(path: Path) -> tuple[Part, ...]:
         return (Part("", False, hashlib.sha256(text).digest()),)
     if not _is_own(path):  # a user's module and a script count as a whole
         return tuple(_part("", node, path) for node in tree.body if not _is_text(node))
-    counted = [node for node in tree.body if not (_is_text(node) or _is_list_of_names(node))]
+    run = [part for node in tree.body for part in (node.orelse if _is_for_types(node) else [node])]
+    counted = [node for node in run if not (_is_text(node) or _is_list_of_names(node))]
     found = [part for node in counted for part in _parts_of(node, path, tree)]
     used = frozenset[str]().union(*(part.says for part in found if not part.binds))
     unused = [part._replace(name="") if part.binds and part.binds.isdisjoint(used) else part for part in found]
@@ -267,6 +268,10 @@ def _parts_of(node: ast.stmt, path: Path, tree: ast.Module) -> Iterator[Part]:
         yield part._replace(attributes=part.attributes | called)
         return
     yield _part(name, node, path)
+
+
+def _is_for_types(node: ast.stmt) -> TypeGuard[ast.If]:
+    return isinstance(node, ast.If) and _is_named(node.test, ("TYPE_CHECKING",))
 
 
 def _is_list_of_names(node: ast.stmt) -> bool:
@@ -316,6 +321,8 @@ def _part(name: str, top: ast.stmt, path: Path, *, method: bool = False) -> Part
         elif isinstance(node, ast.Attribute):
             says.add(node.attr)
             attributes.add(node.attr)
+            if isinstance(node.value, ast.Name) and node.value.id in PACKAGES:  # a package may import when it is asked
+                files.update(_module(ROOT, f"{node.value.id}.{node.attr}"))
         elif isinstance(node, ast.Name):
             says.add(node.id)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
