@@ -154,6 +154,7 @@ def test_all_ways_to_import_are_followed(folder: Path) -> None:
     for text, expected in {
         "from tensorldp.a import (\n    x,\n    y as z,\n)": a,
         "import tensorldp.b as q": b,
+        "import tensorldp\nx = tensorldp.a.f()": a,
         "import numpy, tensorldp.b, beside": [*b, "beside.py", "other.py"],
         "def f():\n    from tensorldp import a": a,
         "if x:\n    pass\nelse:\n    import tensorldp.b": b,
@@ -170,6 +171,15 @@ def test_all_ways_to_import_are_followed(folder: Path) -> None:
     }.items():
         write(folder, {"script.py": text})
         assert labels(folder / "script.py") == {"script.py", *expected}, text
+
+
+def test_what_is_imported_for_types_alone_does_not_count(folder: Path) -> None:
+    types = "if TYPE_CHECKING:\n    from tensorldp import b\nelse:\n    from tensorldp import c\n"
+    write(
+        folder, {"tensorldp/a.py": types, "tensorldp/b.py": "", "tensorldp/c.py": "", "script.py": "import tensorldp.a"}
+    )
+    found = {"script.py", *(f"tensorldp/{name}.py" for name in ("__init__", "a", "c"))}
+    assert labels(folder / "script.py") == found
 
 
 def test_a_notebook_counts_by_its_code_and_so_does_what_it_imports(folder: Path) -> None:
