@@ -29,7 +29,8 @@ Their epsilon moves in steps with the uses, which no interpolation follows: the 
 probability of 0.
 """
 MECHANISMS = (
-    *("laplace", "gaussian", "gaussian-analytic", "mvg", "udn", "idn", "tldp-l", "tldp-g", "latent"),
+    *("laplace", "gaussian", "gaussian-analytic", "mvg", "udn", "idn", "tvg"),
+    *("tldp-l", "tldp-g", "latent", "pdpm", "k-rr"),
     *STEPPED,
 )
 EPSILONS = tuple(float(f"{10 ** (i / 4):.6g}") for i in range(-4, 9))  # nominal ones, from 0.1 to 100
