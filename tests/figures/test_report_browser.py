@@ -128,8 +128,9 @@ def test_one_button_opens_all_figures_and_contents_stay_in_sight_where_there_is_
         browser.find("#all-figures").click()
         assert browser.ask(f"[{drawers}, id('all-figures').ariaPressed]") == [[opened], str(opened).lower()]
     browser.run("document.getElementById('claims').scrollIntoView()")
-    top, heading = browser.ask("[document.querySelector('nav').getBoundingClientRect(), box('claims')].map(b => b.top)")
-    assert top == 0 < heading
+    contents, page = browser.ask("['nav', 'main'].map(n => document.querySelector(n).getBoundingClientRect().toJSON())")
+    assert 0 <= contents["top"] < contents["bottom"] <= browser.ask("innerHeight")
+    assert contents["right"] <= page["left"]  # beside what it leads to, and over nothing
 
 
 def test_without_scripts_everything_is_still_there(shared: Browser, report: Path) -> None:
