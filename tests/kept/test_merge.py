@@ -198,3 +198,14 @@ def test_what_is_noted_is_of_kept_rows_and_each_cell_has_a_standing_and_all_stay
     assert among(noted, rows, SEEDED).all()
     assert among(rows, pd.read_csv(REFERENCE / STANDING), CELL).all()
     assert sum(path.stat().st_size for path in REFERENCE.iterdir()) < 25e6
+
+
+def test_cells_that_no_arm_plans_are_refused_before_anything_is_written(tmp_path: Path) -> None:
+    """A config may choose any mechanism, but no claim could be decided among kept rows with such a cell."""
+    kept = Kept(tmp_path)
+    kept.merge(tiny())
+    before = {path: path.read_bytes() for path in kept.folder.iterdir()}
+    strange = planned(studies=["pldp_synthetic"], mechanisms={"pldp_synthetic": ["laplace"]}, seeds=[0])
+    with pytest.raises(InputError, match=r"pldp_synthetic .* laplace at epsilon .* no arm of its study's file plans"):
+        kept.merge(strange)
+    assert {path: path.read_bytes() for path in kept.folder.iterdir()} == before

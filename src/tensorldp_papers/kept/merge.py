@@ -70,6 +70,7 @@ def merge_run(results: Path, reference: Path, *, allow_dirty: bool = False, only
     taken = set(metrics["study"])
     if not taken:
         return []
+    _check_planned(metrics)
     replaced = set(kept.loc[sizes < scale, "study"]) & taken
     origins = _origins_of_run(results, metrics)
     before = provenance.with_origins(kept[kept["study"].isin(taken - replaced)], reference)
@@ -134,6 +135,16 @@ def _origins_of_run(results: Path, metrics: pd.DataFrame) -> pd.DataFrame:
         else:
             raise InputError(f"no result in {results} has the values of {_named(name)}, seed {name[-1]}: run again")
     return pd.DataFrame(made).drop(columns=["cell", "rows"])
+
+
+def _check_planned(new: pd.DataFrame) -> None:
+    """Refuses cells that their studies' files do not plan: no claim can be decided among kept rows with such."""
+    planned = set(provenance.names(provenance.cells_as_planned(new)))
+    if strange := next((name for name in provenance.names(new) if name not in planned), None):
+        raise InputError(
+            f"{_named(strange)} has a mechanism or an option that no arm of its study's file plans: add it there, or "
+            "leave the study out"
+        )
 
 
 def _check_seeds(kept: pd.DataFrame, new: pd.DataFrame) -> None:
