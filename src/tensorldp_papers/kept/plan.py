@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -218,8 +219,9 @@ def _in_all(table: pd.DataFrame) -> str:
     hours = float(of_studies.sum())
     if not hours:
         return ""
-    (study, dataset), largest = of_studies.idxmax(), float(of_studies.max())
-    part = f"; {largest / hours:.0%} of them are {study} on {dataset}" if largest < hours else ""
+    place: Any = of_studies.idxmax()
+    share = float(of_studies.max()) / hours
+    part = f"; {share:.0%} of them are {' on '.join(place)}" if share < 1.0 else ""
     first, *more = (f"{jobs} jobs at once take {_length(hours / jobs)}" for jobs in JOBS)
     return f"Left: {_length(hours)} of one core{part}. {first}, {' and '.join(more)}.\n"
 
