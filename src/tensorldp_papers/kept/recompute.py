@@ -65,7 +65,7 @@ def snakemake(workflow: Path, cores: int) -> Compute:
 
 
 def snakemake_then(repository: Path, cores: int) -> ComputeThen:
-    """What computes a config by the code of an earlier commit, with the data in resources/ of the working directory."""
+    """Returns what computes a config by the code of an earlier commit, with the data of the working directory."""
 
     def compute(earlier: str, config: dict[str, Any]) -> pd.DataFrame:
         downloads = Path("resources", "downloads").absolute()
