@@ -22,7 +22,7 @@ COMMON: Row = {
     **{"study": "tldp_type1", "dataset": "digits", "variant": "base", "release": "data", "mechanism": "none"},
     **{"epsilon": math.inf, "delta": 1e-5, "seed": 0, "metric": "accuracy", "value": 0.5, "guarantee_unit": "record"},
     **{"guarantee_delta": 1e-5, "guarantee_atom": 0.0, "guarantee_exact": True, "scale": "quick", "seconds": 1.0},
-    **{"peak_mb": 2.0, "device": "cpu", "isa": "avx2", "precision": "float32", "commit": "c"},
+    **{"largest_class": 0.1, "peak_mb": 2.0, "device": "cpu", "isa": "avx2", "precision": "float32", "commit": "c"},
 }
 
 
@@ -57,10 +57,13 @@ def table(grid: Sequence[tuple[str, Sequence[float], float]] = GRID, value: floa
 
 
 def points(shown: Figure | Axes) -> Points:
-    """By name, where the lines of a figure or of a panel have points."""
-    drawn = [line for ax in ([shown] if isinstance(shown, Axes) else shown.axes) for line in ax.get_lines()]
-    x, y = ([np.array(line.get_data()[i], float, ndmin=1).tolist() for line in drawn] for i in (0, 1))
-    return dict(zip([str(line.get_label()) for line in drawn], zip(x, y, strict=True), strict=True))
+    """By name, where the lines of a figure or of a panel have points, which parts of one line have together."""
+    found: dict[str, dict[tuple[float, float], None]] = {}
+    for line in (line for ax in ([shown] if isinstance(shown, Axes) else shown.axes) for line in ax.get_lines()):
+        x, y = (np.array(line.get_data()[i], float, ndmin=1) for i in (0, 1))
+        x = [float(f"{at:.12g}") for at in x]  # an axis of logarithms rounds
+        found.setdefault(str(line.get_label()), {}).update(dict.fromkeys(zip(x, y.tolist(), strict=True)))
+    return {name: ([x for x, _ in drawn], [y for _, y in drawn]) for name, drawn in found.items()}
 
 
 def lines(shown: Figure | Axes) -> dict[str, list[float]]:

@@ -105,7 +105,7 @@ def test_epochs_are_read_at_the_smallest_epsilon() -> None:
     assert (set(table["epoch"]), set(table["epsilon"])) == ({1, 4}, {0.5})
     figure = latent.draw_epochs(metrics())
     assert headings(figure) == ["MNIST, read as Eq. 6, printed ε 0.5", "MNIST, read as Eq. 7, printed ε 0.5"]
-    assert set(points(figure.axes[0])) == {"training records", "clean test records", "released ones"}
+    assert set(points(figure.axes[0])) == {"training records", "clean test records", "released ones", "chance"}
     assert "by either reading" in said(latent.draw_epochs(changed("A", "accuracy_by_epoch", 0.8)))
     memory = changed("A", "accuracy_by_epoch", 0.1)
     assert "91 % on training records, 10 % on test records" in said(latent.draw_epochs(memory))

@@ -21,7 +21,6 @@ from tensorldp_papers.plots.lines import draw_level
 from tensorldp_papers.plots.names import dataset_name, in_order, variant_words
 from tensorldp_papers.plots.sheets import PHONE, SMALLEST, finish, on, panels, save, text_width, wrapped
 from tensorldp_papers.plots.style import contrast, label, look
-from tensorldp_papers.rooms import named
 
 MINE = ("tldp-l", "tldp-g", "laplace", "gaussian", "privunit")
 INF = math.inf
@@ -31,6 +30,7 @@ def test_every_mechanism_has_the_label_of_its_class_and_a_look_of_its_own() -> N
     names = [*MECHANISMS.names(), "gaussian form=table5"]
     assert len({label(name) for name in names}) == len(names)
     assert len({(look(name).colour, look(name).marker) for name in names}) == len(names)
+    assert len({look(name).colour for name in MECHANISMS.names()}) == len(MECHANISMS.names())
     for name in MECHANISMS.names():
         mechanism = MECHANISMS.get(name)
         assert label(name) == mechanism.label
@@ -43,7 +43,7 @@ def test_every_mechanism_has_the_label_of_its_class_and_a_look_of_its_own() -> N
 
 
 def test_names_can_be_read_in_every_colour_on_light_and_dark_pages() -> None:
-    of_mechanisms = [*style.COLOURS.values(), *named("colours").values()]
+    of_mechanisms = {look(name).colour for name in MECHANISMS.names()}
     for colour in (*of_mechanisms, *style.FURTHER_COLOURS, style.INK, style.QUIET):
         assert contrast(colour, style.LIGHT_PAGE) >= style.CONTRAST - 0.01
         assert contrast(style.in_the_dark(colour), style.DARK_PAGE) >= style.CONTRAST

@@ -25,7 +25,7 @@ from tensorldp_papers.plots import notebook, notebook_page, style
 from tensorldp_papers.plots.lines import MOST_LINES
 from tensorldp_papers.plots.means import read_metrics
 from tensorldp_papers.plots.sheets import PAGE, PHONE, PIXEL, Sheet, finish, on, panels
-from tensorldp_papers.rooms import named
+from tensorldp_papers.rooms import papers
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / "results" / "reference"
@@ -33,7 +33,8 @@ TEACHES = ROOT / "notebooks" / "what_epsilon_means.ipynb"  # it draws no figure 
 NOTEBOOKS = sorted({*(ROOT / "notebooks").glob("*.ipynb")} - {TEACHES})
 LOOKS = {style.look(name).label: style.look(name).colour for name in MECHANISMS.names()}
 REFERENCES = {style.QUIET, style.INK}
-PALETTE = {*REFERENCES, style.PAPER, style.PALE, style.WEAKER, *style.COLOURS.values(), *named("colours").values()}
+PAPERS = {source.short for source in papers().values()}  # whose names stand at what they propose
+PALETTE = {*REFERENCES, style.PAPER, style.PALE, style.WEAKER, *style.HEAT, *LOOKS.values()}
 SIZE = re.compile(r"(?:font-size: |font: (?:[a-z0-9]+ )*)([\d.]+)px")
 
 
@@ -114,7 +115,7 @@ def test_figures_are_as_wide_as_they_are_shown_and_no_text_is_below_ten_pixels(d
 def test_no_panel_has_more_than_five_lines_in_colour(drawn: Drawn) -> None:
     for name, ax in ((name, ax) for name, figure in drawn.figures.items() for ax in figure.axes):
         named = [line for line in ax.get_lines() if str(line.get_label())[0] != "_" and line.get_visible()]
-        coloured = [line.get_label() for line in named if line.get_color() not in REFERENCES]
+        coloured = {line.get_label() for line in named if line.get_color() not in REFERENCES}
         assert len(coloured) <= MOST_LINES, f"{name}: {coloured}"
         curves = [line for line in ax.get_lines() if np.size(line.get_xdata()) > 2]  # rows of dots are no lines
         colours = {str(line.get_color()) for line in curves} - REFERENCES
@@ -125,7 +126,7 @@ def test_every_colour_is_the_rulers_and_a_mechanism_has_its_own(drawn: Drawn) ->
     for name, svg in drawn.svgs.items():
         assert set(re.findall(r"(?:fill|stroke): (#[0-9a-f]{6})", svg)) <= PALETTE, name
     for line in (line for figure in drawn.figures.values() for ax in figure.axes for line in ax.get_lines()):
-        if (text := str(line.get_label()).split(",")[0]) in LOOKS:
+        if (text := str(line.get_label()).split(",")[0]) in LOOKS.keys() - PAPERS:
             assert line.get_color() == LOOKS[text]
 
 

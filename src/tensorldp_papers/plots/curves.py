@@ -12,7 +12,8 @@ from matplotlib.figure import Figure
 from tensorldp.mechanism_table import MECHANISMS, NO_PRIVACY
 from tensorldp_papers.plots.axes import epsilons, shares
 from tensorldp_papers.plots.comparing import SAME_SCORE, as_well, is_ahead, points
-from tensorldp_papers.plots.lines import MOST_LINES, draw_level, draw_mechanism, draw_proposed
+from tensorldp_papers.plots.heat import draw_heat
+from tensorldp_papers.plots.lines import MOST_LINES, draw_chance, draw_level, draw_mechanism, draw_proposed
 from tensorldp_papers.plots.means import finite, placed, study_rows
 from tensorldp_papers.plots.names import METRICS, dataset_name, in_order, line_name, title_name, variant_words
 from tensorldp_papers.plots.sheets import finish, panels
@@ -51,12 +52,13 @@ def draw_study(
     figure, axes = panels(2 * len(datasets), columns=2, height=2.75, sharey=True)
     room = _proposer(names)
     covers = f"; {room.short}'s is of one {part or room.unit}" if room and room.unit != "record" else ""
-    epsilons(axes[0::2], finite(nominal)["at"], f"printed ε (nats{covers})")
-    epsilons(axes[1::2], finite(true)["at"], true_axis(str(rows["guarantee_unit"].iloc[0])))
     shares(axes, METRICS[metric][0])
+    titles = (f"printed ε (nats{covers})", true_axis(str(rows["guarantee_unit"].iloc[0])))
     for i, dataset in enumerate(datasets):
-        for ax, part_of, words in zip(axes[2 * i : 2 * i + 2], (nominal, true), ("as printed", "true ε"), strict=True):
+        parts, places = (nominal, true), ("as printed", "true ε")
+        for ax, part_of, words, axis in zip(axes[2 * i : 2 * i + 2], parts, places, titles, strict=True):
             here = part_of[part_of["dataset"] == dataset]
+            epsilons(ax, finite(here)["at"], axis)
             _draw(ax, here, names)
             ax.set_title(f"{dataset_name(dataset)}, {words}")
         draw_proposed(axes[2 * i], study, dataset, metric, "printed by the paper")
@@ -77,7 +79,7 @@ def draw_study(
 
 
 def draw_every_mechanism(metrics: pd.DataFrame, study: str, *, source: str, metric: str = "weighted_f1") -> Figure:
-    """Draws all mechanisms of a study at what the whole record is guaranteed, a few in each panel, by family.
+    """Draws which of a study's mechanisms need the least epsilon of a whole record, see `draw_heat`.
 
     Args:
         metrics: the metrics table.
@@ -89,26 +91,11 @@ def draw_every_mechanism(metrics: pd.DataFrame, study: str, *, source: str, metr
         InputError: if the table has no such rows.
     """
     rows = placed(main_setting(with_lines(study_rows(metrics, study, metric))), "guarantee_epsilon")
-    datasets = in_order(rows["dataset"])
-    groups = by_family(set(finite(rows)["line"]) - {NO_PRIVACY}) or [[]]
-    cells = [(dataset, group) for group in groups for dataset in datasets]
-    figure, axes = panels(
-        len(cells), columns=min(3, len(datasets)) if len(datasets) > 1 else 2, height=2.3, sharey=True
+    unit, note = (
+        str(rows["guarantee_unit"].iloc[0]),
+        " ".join(what_is_drawn(rows, in_order(rows["dataset"]), bands=False)),
     )
-    epsilons(axes, finite(rows)["at"], true_axis(str(rows["guarantee_unit"].iloc[0])))
-    shares(axes, METRICS[metric][0])
-    for ax, (dataset, group) in zip(axes, cells, strict=True):
-        _draw(ax, rows[rows["dataset"] == dataset], group)
-        ax.set_title(dataset_name(dataset))
-    title = f"All {len(set(rows['line']) - {NO_PRIVACY})} mechanisms at their true ε, {len(groups)} groups"
-    return finish(
-        figure,
-        title,
-        source=source,
-        datasets=datasets,
-        paper=paper_of(study),
-        note=" ".join(what_is_drawn(rows, datasets)),
-    )
+    return draw_heat(rows, metric, unit, source=source, paper=paper_of(study), note=note)
 
 
 def with_lines(rows: pd.DataFrame) -> pd.DataFrame:
@@ -179,6 +166,7 @@ def _as_printed(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _draw(ax: Axes, rows: pd.DataFrame, names: list[str]) -> None:
     draw_level(ax, rows[rows["line"] == NO_PRIVACY]["value"], "no privacy")
+    draw_chance(ax, rows)
     for name in names:
         draw_mechanism(ax, rows[rows["line"] == name], name)
 
@@ -222,20 +210,23 @@ def _as_well(level: dict[str, set[str]], count: int) -> str:
     return ", ".join(parts)
 
 
-def what_is_drawn(rows: pd.DataFrame, datasets: list[str]) -> list[str]:
+def what_is_drawn(rows: pd.DataFrame, datasets: list[str], *, bands: bool = True) -> list[str]:
     """Returns what is drawn of each data set, and what a band is, in sentences.
 
     Args:
         rows: with the columns of `with_lines`.
         datasets: in their order.
+        bands: whether there are lines with bands.
     """
-    settings = {d: rows[rows["dataset"] == d]["setting"].iloc[0] for d in datasets}
-    words = {d: variant_words(s) if s else "" for d, s in settings.items()}
-    same = len(set(words.values())) == 1
-    said = next(iter(words.values())) if same else "; ".join(f"{dataset_name(d)}: {w}" for d, w in words.items())
+    same: dict[str, list[str]] = {}
+    for dataset in datasets:
+        setting = rows[rows["dataset"] == dataset]["setting"].iloc[0]
+        same.setdefault(variant_words(setting) if setting else "", []).append(dataset_name(dataset))
+    said = "; ".join(f"{listed(names)}: {words}" if len(same) > 1 else words for words, names in same.items() if words)
     seeds = rows.groupby(["dataset", "line", "epsilon"])["seed"].nunique()
-    many = span(seeds.min(), seeds.max())
-    band = f" Lines: means of {many} seeds; bands: lowest to highest." if seeds.max() > 1 else " One seed."
+    many = f"eans of {span(seeds.min(), seeds.max())} seeds"
+    band = f" Lines: m{many}; bands: lowest to highest." if bands else f" M{many}."
+    band = band if seeds.max() > 1 else " One seed."
     return [f"{said[:1].upper()}{said[1:]}.{band}" if said else band.strip()]
 
 

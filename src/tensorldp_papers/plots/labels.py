@@ -47,7 +47,7 @@ def name_lines(ax: Axes, size: float) -> list[Text]:
     named = [(line, points) for line, points in traces if not str(line.get_label()).startswith("_") and len(points)]
     names = []
     for group in _together(ax, [line for line, _ in named]):
-        first, labels = group[0], [str(line.get_label()) for line in group]
+        first, labels = group[0], list(dict.fromkeys(str(line.get_label()) for line in group))
         is_reference = first.get_linestyle() not in ("-", "None")
         text = ax.text(0, 0, "", fontsize=size, va="bottom", gid="name")
         text.set(color=QUIET if is_reference else first.get_color(), weight="normal" if is_reference else "bold")
@@ -177,7 +177,8 @@ def _distance(corners: Points, width: float, height: float, points: Points) -> t
 def _together(ax: Axes, lines: list[Line2D]) -> list[list[Line2D]]:
     """Groups lines that lie on each other: nowhere more than a line's width apart, where both have points.
 
-    Of two lines the shorter one has to have two points or more, all at places of the other.
+    Of two lines the shorter one has to have two points or more, all at places of the other. Parts of one line have one
+    name and colour.
     """
     to_panel = ax.transData + ax.transAxes.inverted()
     groups: list[list[tuple[Line2D, dict[float, float]]]] = []
@@ -186,7 +187,8 @@ def _together(ax: Axes, lines: list[Line2D]) -> list[list[Line2D]]:
         with np.errstate(all="ignore"):
             at = {round(float(x), 4): float(y) for x, y in to_panel.transform(xy)}
         for group in groups:
-            if line.get_linestyle() == "-" and all(_same(at, other) for _, other in group):
+            is_part = any((line.get_label(), line.get_color()) == (o.get_label(), o.get_color()) for o, _ in group)
+            if is_part or (line.get_linestyle() == "-" and all(_same(at, other) for _, other in group)):
                 group.append((line, at))
                 break
         else:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from tensorldp_papers.plots.means import finite, over_seeds
+from tensorldp_papers.plots.means import chance, finite
 from tensorldp_papers.plots.printed import printed_points
 from tensorldp_papers.plots.style import BAND, INK, QUIET, look
 
@@ -31,43 +33,82 @@ def draw_mechanism(
     marker: str | None = None,
     widest: float = WIDEST_GAP,
 ) -> None:
-    """Draws a mechanism at the finite places of its rows: means, and a band from the lowest to the highest seed.
-
-    One seed is drawn as marks alone.
+    """Draws a mechanism's line in its colour, as `draw_seeds` does.
 
     Args:
         ax: where to draw.
-        rows: columns `at`, `seed` and `value`.
+        rows: columns `at` and `value`, a row for each seed.
         name: of the mechanism, which has the colour and the marker; or what `look` gives the colour of references.
         at: the column of the horizontal axis.
         text: the line's name, the mechanism's own if None; one that begins with "_" is not written.
         marker: another than the mechanism's.
         widest: times an epsilon; a line is drawn across no more.
     """
-    rows = finite(rows, at)
+    seen = look(name)
+    draw_seeds(
+        ax,
+        rows,
+        at,
+        seen.label if text is None else text,
+        colour=seen.colour,
+        marker=marker or seen.marker,
+        widest=widest,
+    )
+
+
+def draw_seeds(
+    ax: Axes,
+    rows: pd.DataFrame,
+    at: str,
+    text: str,
+    *,
+    colour: str = INK,
+    marker: str = "o",
+    widest: float = WIDEST_GAP,
+    middle: Literal["mean", "median"] = "mean",
+) -> None:
+    """Draws the middle of seeds at each finite place, with a band from the lowest to the highest, by seaborn.
+
+    Places that are more than `widest` times apart are not joined. Places of which none is joined have bars, no band.
+
+    Raises:
+        ValueError: if the vertical axis is logarithmic by now: seaborn would average logarithms.
+    """
+    if ax.get_yscale() != "linear":
+        raise ValueError("draw seeds before the vertical axis is made logarithmic")
+    rows = finite(rows, at).astype({at: float, "value": float})
     if rows.empty:
         return
-    means = with_gaps(over_seeds(rows, at), at, widest)
-    seen = look(name)
-    alone = rows["seed"].nunique() == 1
-    ax.plot(
-        means[at],
-        means["mean"],
-        color=seen.colour,
-        marker=marker or seen.marker,
-        label=seen.label if text is None else text,
-        linestyle="None" if alone else "-",
+    rows = rows.assign(part=_parts(rows[at], widest))
+    parts, is_joined = rows["part"].nunique(), rows.groupby("part")[at].nunique().max() > 1
+    named, drawn = (ax.get_xlabel(), ax.get_ylabel()), len(ax.lines)
+    sns.lineplot(
+        rows,
+        x=at,
+        y="value",
+        hue="part",
+        palette=[colour] * parts,
+        estimator=middle,
+        errorbar=("pi", 100),  # from the lowest to the highest
+        err_style="band" if is_joined else "bars",
+        err_kws={"alpha": BAND, "linewidth": 0} if is_joined else {"elinewidth": 1.0},
+        marker=marker,
+        markeredgewidth=0,
+        markersize=mpl.rcParams["lines.markersize"],
+        linewidth=mpl.rcParams["lines.linewidth"],
+        legend=False,
+        ax=ax,
     )
-    if not alone:
-        shade(ax, means[at], means["min"], means["max"], seen.colour)
+    ax.set(xlabel=named[0], ylabel=named[1])  # seaborn writes names of columns
+    for line in ax.lines[drawn:]:
+        line.set_label(text)
 
 
-def with_gaps(means: pd.DataFrame, at: str, widest: float = WIDEST_GAP) -> pd.DataFrame:
-    """Returns means with an empty row wherever nothing was run over more than `widest` times a place."""
-    places = means[at].to_numpy(dtype=float)
-    wide = np.flatnonzero((places[:-1] > 0) & (places[1:] > widest * places[:-1]))
-    empty = pd.DataFrame({at: np.sqrt(places[wide] * places[wide + 1])}, index=wide + 0.5)
-    return pd.concat([means, empty]).sort_index() if len(wide) else means
+def _parts(places: pd.Series, widest: float) -> pd.Series:
+    """Numbers the parts of a line between which nothing was run over more than `widest` times a place."""
+    at = np.unique(places)
+    wide = (at[:-1] > 0) & (at[1:] > widest * at[:-1])
+    return places.map(dict(zip(at, np.concatenate([[0], wide.cumsum()]), strict=True)))
 
 
 def shade(
@@ -81,6 +122,11 @@ def draw_level(ax: Axes, values: pd.Series | Sequence[float] | float, text: str)
     """Draws a dashed line across the panel at the mean of some values, if there are any, with its name."""
     if np.size(values):
         ax.axhline(float(np.mean(values)), color=QUIET, linewidth=1.1, linestyle=DASHED, label=text, zorder=1)
+
+
+def draw_chance(ax: Axes, rows: pd.DataFrame) -> None:
+    """Draws the level of answering always with the largest class, if the rows know it; see `chance`."""
+    draw_level(ax, chance(rows).dropna(), "chance")
 
 
 def draw_bound(ax: Axes, x: ArrayLike, y: ArrayLike, text: str) -> None:

@@ -16,18 +16,17 @@ from tensorldp_papers.run.table import SERIES, read_rows, read_table
 
 
 def read_metrics(path: Path) -> pd.DataFrame:
-    """Reads the metrics table, with the rows of the series and the standings of guarantees that lie beside it."""
+    """Reads the metrics table, with the rows of the series and what `standing_table` says of each cell."""
     return with_standing(read_rows(path), path)
 
 
 def with_standing(metrics: pd.DataFrame, path: Path) -> pd.DataFrame:
-    """Returns the metrics with a column `standing` from the table beside their `path`; empty without an entry."""
+    """Returns the metrics with `standing`, or "", and `largest_class`, or nan, from the table beside their `path`."""
     beside = path.with_name(STANDING_FILE)
     if not beside.exists():
-        return metrics.assign(standing="")
-    joined = metrics.merge(
-        read_table(beside)[[*STANDING_KEY, "standing"]], on=STANDING_KEY, how="left", validate="many_to_one"
-    )
+        return metrics.assign(standing="", largest_class=math.nan)
+    known = read_table(beside)[[*STANDING_KEY, "standing", "largest_class"]]
+    joined = metrics.merge(known, on=STANDING_KEY, how="left", validate="many_to_one")
     return joined.assign(standing=joined["standing"].fillna(""))
 
 
@@ -77,6 +76,17 @@ def adds_from(rows: pd.DataFrame, without: pd.DataFrame, *, records: int, looks:
             break
         found = epsilon
     return found
+
+
+def chance(rows: pd.DataFrame) -> pd.Series:
+    """Computes the score of answering every test record with its largest class; nan where that is not known.
+
+    Rows have the columns `metric` and `largest_class`. Weighted F1 of that class's share p is 2p² / (1 + p).
+    """
+    share, metric = rows["largest_class"].astype(float), rows["metric"].astype(str)
+    level = share.where(metric.str.contains("accuracy"))
+    level = level.mask(metric.str.contains("f1"), 2 * share**2 / (1 + share))
+    return level.mask(metric == "auc", 0.5)
 
 
 def placed(rows: pd.DataFrame, at: Literal["epsilon", "guarantee_epsilon"]) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""One look for all figures: one colour for each mechanism or family, everywhere, and a marker for each variant."""
+"""One look for all figures: one colour for each mechanism, everywhere, and a marker for each of a family."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ PALE = "#e4e7eb"  # grids, and areas that no line enters
 BAND = 0.16  # how opaque a band is
 LIGHT_PAGE, DARK_PAGE = PAPER, "#16191d"  # the report's backgrounds
 
-# of families, each with a contrast of 4.5 to the page, so that names can be written in it; rooms have the colours of
-# mechanisms that are shown beside others of their family
+# of families and of single mechanisms, each with a contrast of 4.5 to the page, so that names can be written in it;
+# rooms have more, and what has none has its family's
 COLOURS = {
     "reference": QUIET,
     "laplace": "#0c7489",
@@ -28,11 +28,28 @@ COLOURS = {
     "mean estimation": "#0072b2",
     "randomised response": "#882255",
 }
+OWN_COLOURS = {
+    "dphsgd": "#22405f",
+    "laplace-secure": "#005b7f",
+    "gaussian-analytic": "#00695c",
+    "gaussian-classical": "#5c7a00",
+    "gaussian-per-element": "#4a5d23",
+    "gaussian-secure": "#0b6b0b",
+    "llagp": "#2f7f5a",
+    "privunit-g": "#0277d4",
+    "projunit": "#1a237e",
+    "k-rr-secure": "#c0069a",
+    "randomized-response": "#4f1560",
+}
 WEAKER, HELD = "#b3261e", COLOURS["mean estimation"]  # a guarantee beside what is printed of it
+# from low to high, on a light and on a dark page; INK is read on the first four, PAPER on the others
+HEAT = ("#f3f6fa", "#d6e4f0", "#b3cee6", "#8ab4d8", "#2f78b3", "#1d629c", "#0d4a80")
+HEAT_DARK = ("#1c2127", "#22303d", "#294256", "#315571", "#6fa9d8", "#8fc0e6", "#b4d8f3")
 OWN_DARK = {  # on a dark page, where lighter alone would not do
     **{PAPER: DARK_PAGE, INK: "#e8e6e3", QUIET: "#b3b8bf", PALE: "#3a4048"},
     WEAKER: "#ff8f83",
     COLOURS["tldp-laplace"]: "#d3a27a",
+    **dict(zip(HEAT, HEAT_DARK, strict=True)),
 }
 FURTHER_COLOURS = ("#4b2fa5", "#5c6b00", "#661100", "#00706b", "#a03a9a", "#117733")  # of mechanisms from outside
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
@@ -44,8 +61,8 @@ class Look:
 
     Attributes:
         label: the name that people write.
-        colour: of the mechanism, or of its family.
-        marker: of its variant within the family.
+        colour: of the mechanism and its options.
+        marker: of its place within the family.
         rank: of its family and within it.
         family: of its class.
     """
@@ -84,7 +101,9 @@ def order(names: set[str]) -> list[str]:
 
 
 def _all_looks() -> dict[str, Look]:
-    return _looks(tuple(MECHANISMS.names()), tuple(named("colours").items()))  # plug-ins may add some later
+    return _looks(
+        tuple(MECHANISMS.names()), tuple((OWN_COLOURS | named("colours")).items())
+    )  # plug-ins may add some later
 
 
 @cache

@@ -95,7 +95,7 @@ def audits_table(cells: Cells) -> pd.DataFrame:
 
 AUDITED, NOT_AUDITED, REFUTED, NOTHING = "audited", "not audited", "refuted", "nothing guaranteed"
 STANDING_KEY = ["study", "dataset", "variant", "mechanism", "epsilon"]
-STANDING_COLUMNS = [*STANDING_KEY, "standing", "reason"]
+STANDING_COLUMNS = [*STANDING_KEY, "standing", "reason", "largest_class"]
 STANDING_FILE = "standing.csv"
 NOTHING_LOST = (
     "Claims and the report rest on guarantees, so they were stopped. Nothing that was computed is lost: the metrics, "
@@ -106,6 +106,7 @@ NOTHING_LOST = (
 def standing_table(cells: Cells, checks: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     """Tabulates by cell whether an audit or a check has tried its guarantee, and what refutes it if one did.
 
+    `largest_class` is the share of its test records that answering with one class gets right, empty without labels.
     Checks of mechanisms are by `check_name`: {"refuted", "tried", "reason"} at least.
     """
     rows = []
@@ -113,9 +114,12 @@ def standing_table(cells: Cells, checks: Mapping[str, Mapping[str, Any]]) -> pd.
         cell = metrics["cell"]
         check = checks.get(check_name(cell["mechanism"], cell.get("options") or {}), {})
         standing, reason = _standing(metrics, guarantee, audits, check)
-        rows.append({**{key: cell[key] for key in STANDING_KEY}, "standing": standing, "reason": reason})
+        share = metrics.get("test_set", {}).get("largest_class")
+        key = {key: cell[key] for key in STANDING_KEY}
+        rows.append({**key, "standing": standing, "reason": reason, "largest_class": share})
     table = pd.DataFrame(rows, columns=STANDING_COLUMNS)
-    return table.assign(epsilon=table["epsilon"].astype(float)).sort_values(STANDING_KEY, ignore_index=True)
+    numbers = {"epsilon": float, "largest_class": float}
+    return table.astype(numbers).sort_values(STANDING_KEY, ignore_index=True)
 
 
 def _standing(

@@ -16,17 +16,17 @@ from matplotlib.figure import Figure
 
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.plots.axes import SMALL_EPSILON, decades, epsilons, shares
-from tensorldp_papers.plots.comparing import RANGE_SEEDS, Point, is_ahead
+from tensorldp_papers.plots.comparing import RANGE_SEEDS
 from tensorldp_papers.plots.finding import PRINTED_EPSILON, Finding, epsilon_words, first_dataset
-from tensorldp_papers.plots.lines import DASHED, draw_level, draw_proposed, shade, with_gaps
+from tensorldp_papers.plots.heat import draw_heat
+from tensorldp_papers.plots.lines import WIDEST_GAP, draw_chance, draw_level, draw_mechanism, draw_proposed
 from tensorldp_papers.plots.means import finite, read_metrics, study_rows, true_epsilon
 from tensorldp_papers.plots.names import dataset_name, in_order, line_name, study_name
-from tensorldp_papers.plots.sheets import SMALLEST, TEXT, finish, narrow, panels
-from tensorldp_papers.plots.style import PALE, QUIET, label, look, order
+from tensorldp_papers.plots.sheets import SMALLEST, finish, panels
+from tensorldp_papers.plots.style import PALE, QUIET, label
 from tensorldp_papers.plots.words import listed, percent, short_number
 
 STUDY, FEDERATED = "frontier", "pldp_fl"
-RANGE = (0.1, 1e6)  # of every panel: where the papers' mechanisms truly lie
 SAME_ACCURACY = 0.01  # of an accuracy that counts as the same
 # what each paper proposes, in the study that shows it at its best, with the metric that the paper prints
 PAPERS = (
@@ -42,7 +42,7 @@ PUBLIC_LABELS = {  # what labels public records of each data set
     "cifar10": "ImageNet's classes for vehicles and animals",
     "imdb": "words of praise and blame",
 }
-COLUMNS = ["dataset", "line", "mechanism", "at", "value", "low", "high", "seeds"]
+SEEDS = "Bands and bars: lowest to highest seed."
 
 
 def _named(rows: pd.DataFrame) -> pd.DataFrame:
@@ -60,18 +60,23 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
     return table.reset_index()
 
 
+def frontier_seeds(metrics: pd.DataFrame) -> pd.DataFrame:
+    """Returns the study's accuracies with their `line` and true epsilon `at`, a row for each seed."""
+    rows = study_rows(metrics[metrics["metric"].isin(["accuracy", "accuracy_perturbed_test"])], STUDY)
+    return _named(rows).assign(at=true_epsilon(rows))
+
+
 def frontier_rows(metrics: pd.DataFrame) -> pd.DataFrame:
     """Computes mean, lowest and highest value of each line, data set and true epsilon of the study."""
-    rows = study_rows(metrics[metrics["metric"].isin(["accuracy", "accuracy_perturbed_test"])], STUDY)
-    return summary(_named(rows).assign(at=true_epsilon(rows)))
+    return summary(frontier_seeds(metrics))
 
 
-def paper_rows(metrics: pd.DataFrame) -> pd.DataFrame:
+def paper_seeds(metrics: pd.DataFrame) -> pd.DataFrame:
     """Returns the papers' mechanisms as their studies measured them, at their true epsilons; the best variant at each.
 
     Without a utility subspace TVG's mechanism is not at its best, and its true epsilons lie beside those with one.
     """
-    parts = [pd.DataFrame(columns=COLUMNS)]
+    parts = [metrics[:0].assign(at=math.nan, line="")]
     metrics = metrics[~metrics["variant"].str.contains("subspace=")]
     for paper, study, mechanism, metric in PAPERS:
         rows = metrics[
@@ -82,20 +87,25 @@ def paper_rows(metrics: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
 
 
+def paper_rows(metrics: pd.DataFrame) -> pd.DataFrame:
+    """Computes mean, lowest and highest value of each of these, data set and true epsilon."""
+    return summary(paper_seeds(metrics))
+
+
 def _best(rows: pd.DataFrame) -> pd.DataFrame:
-    """Returns the best variant of each mechanism at each true epsilon, as in `summary`."""
-    table = summary(rows.assign(at=true_epsilon(rows), line=rows["variant"]))
-    return table.sort_values("value").groupby(["dataset", "mechanism", "at"], as_index=False).last()
+    """Returns the rows of the best variant of each mechanism at each true epsilon `at`, which is their line."""
+    rows = rows.assign(at=true_epsilon(rows), line=rows["variant"])
+    place = ["dataset", "mechanism", "at"]
+    best = summary(rows).sort_values("value").groupby(place, as_index=False).last()
+    return rows.merge(best[[*place, "line"]], on=[*place, "line"])
 
 
 def shuffled_rows(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Computes what `frontier_rows` does at the central epsilon (delta 1e-6) behind a shuffler, with `local`."""
+    """Returns the study's accuracies with `line` and the central epsilon (delta 1e-6) behind a shuffler as `at`."""
     rows = metrics[metrics["study"] == STUDY]
     key = ["dataset", "variant", "mechanism", "epsilon", "seed"]
     central = rows[rows["metric"] == "shuffled_epsilon"][[*key, "value"]].rename(columns={"value": "at"})
-    both = _named(rows[rows["metric"] == "accuracy"].merge(central, on=key))
-    local = both.groupby(["dataset", "line", "mechanism", "at"])["epsilon"].first().rename("local")
-    return summary(both).merge(local, on=["dataset", "line", "mechanism", "at"])
+    return _named(rows[rows["metric"] == "accuracy"].merge(central, on=key))
 
 
 def frontier_table(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -136,68 +146,49 @@ def reference_metrics(metrics: Path) -> pd.DataFrame:
     return read_metrics(next((kept for kept in places if kept.exists()), metrics))
 
 
-def draw_line(
-    ax: Axes, rows: pd.DataFrame, mechanism: str, text: str, *, marker: str = "", joined: bool = True
-) -> None:
-    """Draws a line of a summary with the range of its seeds; no infinite epsilons.
-
-    Args:
-        ax: where to draw.
-        rows: rows of `summary` for one line.
-        mechanism: the mechanism whose colour it has.
-        text: the line's name.
-        marker: one other than the mechanism's.
-        joined: whether the points are one line; otherwise each has settings of its own.
-    """
-    rows = finite(rows).sort_values("at")
-    if rows.empty:
-        return
-    seen = look(mechanism)
-    style: dict[str, Any] = {"color": seen.colour, "marker": marker or seen.marker}
-    if joined:
-        rows = with_gaps(rows.reset_index(drop=True), "at")
-        ax.plot(rows["at"], rows["value"], label=text, **style)
-        shade(ax, rows["at"], rows["low"], rows["high"], seen.colour)
-    else:
-        ax.plot(rows["at"], rows["value"], label=text, linestyle="None", **style)
-        ax.vlines(rows["at"], rows["low"], rows["high"], color=seen.colour, alpha=0.5, linewidth=1.0)
-
-
 def draw_frontier(metrics: pd.DataFrame, reference: pd.DataFrame) -> Figure:
     """Draws one panel a data set: PrivUnit on public features, and the papers' mechanisms where they truly lie.
 
     `reference` is the metrics table with the papers' studies.
     """
-    rows, papers = frontier_rows(metrics), paper_rows(reference)
+    rows, papers = frontier_seeds(metrics), paper_seeds(reference)
     datasets = in_order(rows["dataset"])
+    papers = papers[papers["dataset"].isin(datasets)]
+    drawn = pd.concat([rows[rows["line"].isin(["privunit", "privunit learner=prior"])], papers])
     figure, axes = panels(len(datasets), columns=2, height=2.9, sharey=True)
-    epsilons(axes, RANGE, "true ε of one whole record (nats)")
     shares(axes, "accuracy on test records")
     for ax, dataset in zip(axes, datasets, strict=True):
         here = rows[rows["dataset"] == dataset]
+        epsilons(
+            ax, [SMALL_EPSILON, *finite(drawn[drawn["dataset"] == dataset])["at"]], "true ε of one whole record (nats)"
+        )
         _draw_small(ax)
         draw_level(ax, here[here["line"] == NO_PRIVACY]["value"], "no privacy")
         draw_level(ax, here[here["line"] == "none control=public"]["value"], "public data alone")
-        draw_line(ax, here[here["line"] == "privunit"], "privunit", "PrivUnit, public features")
-        draw_line(ax, here[here["line"] == "privunit learner=prior"], "privunit", "_", marker="s")
+        draw_chance(ax, here)
+        draw_mechanism(ax, here[here["line"] == "privunit"], "privunit", text="PrivUnit, public features")
+        draw_mechanism(ax, here[here["line"] == "privunit learner=prior"], "privunit", text="_", marker="s")
         for paper, study, mechanism, metric in PAPERS:
             own = papers[(papers["dataset"] == dataset) & (papers["line"] == paper)]
-            draw_line(ax, own, mechanism, paper, joined=study != FEDERATED)
+            draw_mechanism(ax, own, mechanism, text=paper, widest=1.0 if study == FEDERATED else WIDEST_GAP)
             draw_proposed(ax, study, dataset, metric, f"printed by {paper}")
         ax.set_title(dataset_name(dataset))
-    note = "Each paper's mechanism as its paper has it, its best setting at each true ε. Bands: lowest to highest seed."
+    notes = ["Each paper's mechanism as its paper has it, its best setting at each true ε."] if len(papers) else []
+    notes.append(SEEDS)
     if (rows["line"] == "privunit learner=prior").any():
-        note += " Squares: PrivUnit, and labels that public data give."
+        notes.append("Squares: PrivUnit, and labels that public data give.")
     if (rows["line"] == "none control=public").any():
-        note += f" Public data alone: {listed([PUBLIC_LABELS[name] for name in datasets if name in PUBLIC_LABELS])}."
-    return finish(figure, _answer(rows, papers), datasets=datasets, note=note, source="What a true ε buys")
+        notes.append(f"Public data alone: {listed([PUBLIC_LABELS[n] for n in datasets if n in PUBLIC_LABELS])}.")
+    title = _answer(summary(rows), summary(papers))
+    return finish(figure, title, datasets=datasets, note=" ".join(notes), source="What a true ε buys")
 
 
 def _draw_small(ax: Axes) -> None:
-    """Draws the band of epsilons up to `SMALL_EPSILON`, which says so."""
+    """Draws the band of epsilons up to `SMALL_EPSILON`, which says so where it has room."""
     ax.axvspan(ax.get_xlim()[0], SMALL_EPSILON, color=PALE, alpha=0.55, linewidth=0, zorder=0)
     place: dict[str, Any] = {"transform": ax.get_xaxis_transform(), "fontsize": SMALLEST, "color": QUIET}
-    ax.text(SMALL_EPSILON * 0.9, 0.015, f"ε up to {SMALL_EPSILON:g}", ha="right", va="bottom", **place)
+    if ax.get_xlim()[0] < SMALL_EPSILON / 5:
+        ax.text(SMALL_EPSILON * 0.9, 0.015, f"ε up to {SMALL_EPSILON:g}", ha="right", va="bottom", **place)
 
 
 def _answer(rows: pd.DataFrame, papers: pd.DataFrame) -> str:
@@ -227,52 +218,13 @@ def _answer(rows: pd.DataFrame, papers: pd.DataFrame) -> str:
 
 
 def draw_mechanisms(metrics: pd.DataFrame) -> Figure:
-    """Draws a dot for each mechanism in the same pipeline, at a true epsilon of 1: one panel a data set.
-
-    Data sets with a single mechanism have no panel if others have more.
-    """
-    rows = frontier_rows(metrics)
-    at = rows[np.isclose(rows["at"].astype(float), 1.0, rtol=0.02) & ~rows["line"].str.contains(" ")]
-    counts = at.groupby("dataset")["line"].nunique()
-    datasets = in_order(counts[counts > min(1, counts.max() - 1)].index) or in_order(rows["dataset"])
-    names = order(set(at["line"]))[::-1]
-    figure, axes = panels(len(datasets), columns=3, height=0.3 * max(len(names), 2) + 1.0, sharey=True)
-    best: dict[str, str] = {}
-    for ax, dataset in zip(axes, datasets, strict=True):
-        here = at[at["dataset"] == dataset].set_index("line")
-        for i, name in enumerate(names):
-            if name in here.index:
-                row, seen = here.loc[name], look(name)
-                ax.plot([row["low"], row["high"]], [i, i], color=seen.colour, linewidth=4, alpha=0.35)
-                ax.plot(row["value"], i, color=seen.colour, marker=seen.marker, markersize=8)
-                ax.text(1.04, i, f"{row['value']:.2f}", fontsize=TEXT, va="center", color=seen.colour)
-        levels = rows[rows["dataset"] == dataset].groupby("line")["value"].mean()
-        for line, text, row_of in (
-            (NO_PRIVACY, "no privacy", 0.55),
-            ("none control=public", "public data alone", 0.0),
-        ):
-            if line in levels:
-                ax.axvline(levels[line], color=QUIET, linewidth=1.1, linestyle=DASHED, zorder=0)
-                left = levels[line] > 0.6
-                side: dict[str, Any] = {"va": "bottom", "fontsize": SMALLEST, "color": QUIET}
-                place = (levels[line] + (-0.02 if left else 0.02), len(names) - 0.4 + row_of)
-                ax.text(*place, text, ha="right" if left else "left", **side)
-        found = {str(name): [_point(row)] for name, row in here.iterrows()}
-        best |= {dataset_name(dataset): name for name in found if is_ahead(found, name, 0.0)}
-        ax.set(xlim=(0, 1.02), ylim=(-0.6, max(len(names), 1) + 0.8), xlabel="accuracy on test records")
-        ax.set_xticks([0, 0.25, 0.5, 0.75, 1.0], ["0", "0.25", "0.5", "0.75", "1"])
-        ax.set_yticks(range(len(names)), [label(name) for name in names])
-        ax.set_title(dataset_name(dataset))
-        ax.grid(axis="y", visible=False)
-        ax.tick_params(labelleft=ax is axes[0] or narrow())
-    title = "The same pipeline at a true ε of 1"
-    if len(set(best.values())) == 1:
-        title += f": {label(next(iter(best.values())))} is best on {listed([*best])}"
-    return finish(figure, title, source="What a true ε buys", datasets=datasets, names=False)
-
-
-def _point(row: pd.Series) -> Point:
-    return Point(row["at"], row["value"], row["low"], row["high"], row["seeds"])
+    """Draws which mechanism needs the least epsilon in the same pipeline, see `draw_heat`."""
+    rows = frontier_seeds(metrics)
+    public = rows[rows["line"] == "none control=public"].groupby("dataset")["value"].mean()
+    rows = rows[~rows["line"].str.contains(" ")]
+    levels = [f"{percent(public[name])} on {dataset_name(name)}" for name in in_order(public.index)]
+    note = f"Public data alone: {listed(levels)}." if levels else ""
+    return draw_heat(rows, "accuracy", "whole record", source="What a true ε buys", note=note)
 
 
 def draw_shuffled(metrics: pd.DataFrame) -> Figure:
@@ -280,16 +232,19 @@ def draw_shuffled(metrics: pd.DataFrame) -> Figure:
     rows = shuffled_rows(metrics)
     datasets = in_order(rows["dataset"]) or [""]
     figure, axes = panels(len(datasets), columns=2, height=2.6, sharey=True)
-    decades(axes, rows["at"], "central ε behind a trusted shuffler (nats, δ = 1e-6)")
+    decades(axes, [*rows["at"], *rows["epsilon"]], "ε behind a trusted shuffler (nats, δ = 1e-6), or local ε")
     shares(axes, "accuracy on test records")
     for ax, dataset in zip(axes, datasets, strict=True):
         here = rows[rows["dataset"] == dataset]
-        draw_line(ax, here[here["line"] == "privunit"], "privunit", "labels public")
-        draw_line(ax, here[here["line"] == "privunit private=record"], "privunit", "labels private", marker="s")
+        public, private = (here[here["line"] == line] for line in ("privunit", "privunit private=record"))
+        draw_mechanism(ax, public, "privunit", text="labels public")
+        draw_mechanism(ax, private, "privunit", text="labels private", marker="s")
+        draw_mechanism(ax, public, "privunit", at="epsilon", text="without a shuffler", marker="^")
+        draw_chance(ax, here)
         ax.set_title(dataset_name(dataset))
     title = "Accuracy at the central ε behind a trusted shuffler"
-    if len(rows) and (rows["at"] < rows["local"]).all():
-        most = short_number(float((rows["local"] / rows["at"]).max()))
+    if len(rows) and (rows["at"] < rows["epsilon"]).all():
+        most = short_number(float((rows["epsilon"] / rows["at"]).max()))
         title = f"Behind a trusted shuffler the same releases have an ε that is smaller by a factor of up to {most}"
     note = "PrivUnit. Where labels are public, only the releases of one label hide among each other."
     return finish(figure, title, source="What a true ε buys", datasets=filter(None, datasets), note=note)
@@ -303,7 +258,7 @@ CLIENTS = (  # line, name, marker
 NETWORKS = (("privunit", "PrivUnit, whole network", "^"), ("pdpm", "PDPM, whole network", "v"))
 
 
-def network_rows(metrics: pd.DataFrame) -> pd.DataFrame:
+def network_seeds(metrics: pd.DataFrame) -> pd.DataFrame:
     """Returns PLDP-FL's runs at the guarantee of the weakest client's whole run, the best variant at each."""
     rows = metrics[
         (metrics["study"] == FEDERATED)
@@ -318,39 +273,40 @@ def draw_clients(metrics: pd.DataFrame, reference: pd.DataFrame) -> Figure:
 
     `reference` is the metrics table with PLDP-FL's study.
     """
-    rows = frontier_rows(metrics)
+    rows = frontier_seeds(metrics)
     clients = rows[rows["line"].str.contains("private=client")]
-    networks = network_rows(metrics if (metrics["study"] == FEDERATED).any() else reference)
+    networks = network_seeds(metrics if (metrics["study"] == FEDERATED).any() else reference)
     datasets = in_order(clients["dataset"]) or [""]
     networks = networks[networks["dataset"].isin(datasets)]
     figure, axes = panels(len(datasets), columns=2, height=3.6, sharey=True)
-    epsilons(axes, [0.1, *clients["at"], *networks["at"]], "true ε of a client over the whole run (nats, pure)")
     shares(axes, "accuracy on test records")
     for ax, dataset in zip(axes, datasets, strict=True):
-        here = clients[clients["dataset"] == dataset]
+        here, beside = clients[clients["dataset"] == dataset], networks[networks["dataset"] == dataset]
+        places = [*finite(here)["at"], *finite(beside)["at"]]
+        epsilons(ax, [SMALL_EPSILON, *places], "true ε of a client over the whole run (nats, pure)")
         _draw_small(ax)
         draw_level(ax, here[here["mechanism"] == NO_PRIVACY]["value"], "no privacy, one upload")
         public = rows[(rows["dataset"] == dataset) & (rows["line"] == "none control=public")]["value"]
         draw_level(ax, public, "public data alone")
         for line, text, marker in CLIENTS:
-            draw_line(ax, here[here["line"] == line], line.split(" ")[0], text, marker=marker)
+            draw_mechanism(ax, here[here["line"] == line], line.split(" ")[0], text=text, marker=marker)
         for name, text, marker in NETWORKS:
-            points = networks[(networks["dataset"] == dataset) & (networks["mechanism"] == name)]
-            draw_line(ax, points, name, text, marker=marker, joined=False)
+            draw_mechanism(ax, beside[beside["mechanism"] == name], name, text=text, marker=marker, widest=1.0)
+        draw_chance(ax, here)
         ax.set_title(dataset_name(dataset))
     title = "Accuracy at the true ε of one client"
-    once = finite(clients[clients["line"] == CLIENTS[0][0]])
+    once, whole = finite(summary(clients[clients["line"] == CLIENTS[0][0]])), summary(networks)
+    notes = ["Uploads: a linear model on public features.", SEEDS]
+    if len(networks):
+        notes.append("Whole network: PLDP-FL's own training, the best setting at each ε.")
     if len(once) and len(networks):
         best = once.sort_values("value").iloc[-1]
-        first = networks[networks["value"] >= networks["value"].max() - SAME_ACCURACY].sort_values("at").iloc[0]
+        first = whole[whole["value"] >= whole["value"].max() - SAME_ACCURACY].sort_values("at").iloc[0]
         title = (
             f"One upload of a linear model: {percent(best['value'])} at ε = {short_number(best['at'])}. "
             f"A whole network: {percent(first['value'])} at {short_number(first['at'])}"
         )
-    note = (
-        "Uploads: a linear model on public features. Whole network: PLDP-FL's own training, the best setting at each ε."
-    )
-    return finish(figure, title, source="What a true ε buys", datasets=filter(None, datasets), note=note)
+    return finish(figure, title, source="What a true ε buys", datasets=filter(None, datasets), note=" ".join(notes))
 
 
 def findings(metrics: pd.DataFrame) -> list[Finding]:

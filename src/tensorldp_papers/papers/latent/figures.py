@@ -22,7 +22,15 @@ from tensorldp.mechanisms import Box
 from tensorldp.mechanisms.bits import mean_errors
 from tensorldp.mechanisms.latent import Latent
 from tensorldp_papers.plots.axes import decades, epsilons, shares
-from tensorldp_papers.plots.lines import draw_bound, draw_level, draw_mechanism, draw_printed, draw_proposed, shade
+from tensorldp_papers.plots.lines import (
+    draw_bound,
+    draw_chance,
+    draw_level,
+    draw_mechanism,
+    draw_printed,
+    draw_proposed,
+    shade,
+)
 from tensorldp_papers.plots.means import finite, placed, study_rows
 from tensorldp_papers.plots.names import METRICS, dataset_name, in_order
 from tensorldp_papers.plots.printed import PrintedPoint, printed_points
@@ -76,6 +84,7 @@ def draw_accuracy(metrics: pd.DataFrame) -> Figure:
     for ax, dataset in zip(axes, datasets, strict=True):
         here = rows[rows["dataset"] == dataset]
         draw_level(ax, here[here["line"] == "cnn"]["value"], "no privacy")
+        draw_chance(ax, here)
         bound = _clean_ceiling(every[every["dataset"] == dataset])
         if bound is not None:
             at = np.geomspace(*ax.get_xlim(), 120)
@@ -286,7 +295,7 @@ def epoch_table(metrics: pd.DataFrame) -> pd.DataFrame:
     rows = rows[rows["metric"].str.endswith("_by_epoch")]
     rows = rows.assign(curve=rows["metric"].str.removesuffix("_by_epoch"))
     rows = rows[rows["epsilon"] == rows.groupby("dataset")["epsilon"].transform("min")]
-    columns = ["dataset", "line", "epsilon", "curve", "epoch", "value", "seed"]
+    columns = ["dataset", "line", "epsilon", "curve", "epoch", "value", "seed", "metric", "largest_class"]
     return rows.assign(epoch=rows["epoch"].astype(int))[columns]
 
 
@@ -311,6 +320,7 @@ def draw_epochs(metrics: pd.DataFrame) -> Figure:
         for curve, (text, marker) in CURVES.items():
             rows = part[part["curve"] == curve]
             draw_mechanism(ax, rows, "latent", at="epoch", text=text, marker=marker)
+        draw_chance(ax, part)
         ax.set_title(f"{dataset_name(dataset)}, {READINGS[line]}, printed ε {part['epsilon'].iloc[0]:g}")
         ax.set_xlabel("epoch")
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))

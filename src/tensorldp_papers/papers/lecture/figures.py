@@ -24,11 +24,11 @@ from tensorldp_papers.papers.lecture.attack_pictures import columns_of, likeliho
 from tensorldp_papers.papers.lecture.attack_table import RECOVERED, SIZES, STUDY, attack_table, factor_columns
 from tensorldp_papers.plots.axes import decades, sizes
 from tensorldp_papers.plots.comparing import Outcome, Point, outcome
-from tensorldp_papers.plots.lines import DASHED, draw_bound, say_empty, shade
+from tensorldp_papers.plots.lines import DASHED, draw_bound, draw_seeds, say_empty
 from tensorldp_papers.plots.means import over_seeds
 from tensorldp_papers.plots.names import dataset_name, in_order
 from tensorldp_papers.plots.sheets import PAGE, PHONE, SMALLEST, finish, narrow, panels
-from tensorldp_papers.plots.style import BAND, INK, QUIET, label, look, order, short
+from tensorldp_papers.plots.style import INK, QUIET, label, look, order, short
 from tensorldp_papers.plots.words import axis_number, counted, listed, whole_number
 from tensorldp_papers.run.sealed import check_file
 
@@ -68,10 +68,9 @@ def _percent(share: float) -> str:
 # what is measured on networks of synthetic data: ink, and laws dashed
 
 
-def _measured(ax: Axes, points: pd.DataFrame, x: str, text: str, marker: str = "o") -> None:
+def _measured(ax: Axes, rows: pd.DataFrame, x: str, text: str, marker: str = "o") -> None:
     """Draws medians over seeds, with the range that they span."""
-    ax.plot(points[x], points["median"], color=INK, marker=marker, label=text)
-    shade(ax, points[x], points["min"], points["max"], INK, BAND)
+    draw_seeds(ax, rows, x, text, marker=marker, widest=math.inf, middle="median")
 
 
 def draw_sweeps(metrics: pd.DataFrame) -> Figure:
@@ -96,7 +95,7 @@ def draw_sweeps(metrics: pd.DataFrame) -> Figure:
         sizes(ax, x, AXES[size])
         if len(x) > 1:
             slopes[size] = fitted_slope(x, y)
-        _measured(ax, points, size, "measured")
+        _measured(ax, part, size, "measured")
         draw_bound(ax, x, law, "B√(d/m)")
         shown += [*points["min"], *points["max"], *law]
         exponent = f"exponent {slopes[size]:.2f}, law {BOUND_SLOPES[size]:g}" if size in slopes else "one size"
@@ -123,14 +122,14 @@ def _followed(slopes: Mapping[str, float]) -> str:
 
 def _growth(
     ax: Axes,
-    points: pd.DataFrame,
+    rows: pd.DataFrame,
     x: str,
     predicted: Callable[[np.ndarray], np.ndarray] | None,
     law: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> None:
     """Draws measured errors over the error without defence, beside Table 1's growth and, where given, quadrature."""
-    _measured(ax, points, x, "measured")
-    at = points[x].to_numpy()
+    _measured(ax, rows, x, "measured")
+    at = rows[x].to_numpy()
     fine = np.geomspace(at.min(), at.max(), 100) if at.min() < at.max() else at
     if predicted is not None:
         draw_bound(ax, fine, predicted(fine), "Table 1")
@@ -178,9 +177,9 @@ def draw_table1(metrics: pd.DataFrame) -> Figure:
         if part.empty:
             ax.set_visible(False)
             continue
+        part = part.assign(value=part["value"] / base)
         points = over_seeds(part, column, "median")
-        points = points.assign(**{key: points[key] / base for key in ("median", "min", "max")})
-        _growth(ax, points, column, predicted, quadrature if predicted is linear else None)
+        _growth(ax, part, column, predicted, quadrature if predicted is linear else None)
         if predicted is not None:
             most = SLACK * predicted(points[column].to_numpy())
             is_over = bool((points["min"] > most).any())  # of every seed
@@ -225,7 +224,7 @@ def draw_sensitivity(metrics: pd.DataFrame) -> Figure:
             if line.empty:
                 continue
             points = over_seeds(line, size, "median")
-            _measured(ax, points, size, f"output weights {text}", marker)
+            _measured(ax, line, size, f"output weights {text}", marker)
             shown += [*points["min"], *points["max"]]
             if size == "m" and len(points) > 1:
                 slopes[text] = fitted_slope(points[size], points["median"])

@@ -19,7 +19,7 @@ from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.plots.axes import decades, shares
 from tensorldp_papers.plots.comparing import Outcome, Point, outcome
 from tensorldp_papers.plots.curves import most_telling
-from tensorldp_papers.plots.lines import draw_bound, draw_mechanism, draw_printed, say_empty, shade
+from tensorldp_papers.plots.lines import draw_bound, draw_chance, draw_mechanism, draw_printed, say_empty, shade
 from tensorldp_papers.plots.means import over_seeds, study_rows
 from tensorldp_papers.plots.names import METRICS, dataset_name, in_order
 from tensorldp_papers.plots.printed import printed_points
@@ -334,6 +334,7 @@ def draw_participation(metrics: pd.DataFrame) -> Figure:
         free = over_seeds(here[here["mechanism"] == NO_PRIVACY], "share")
         if len(free):
             draw_bound(ax, free["share"], free["mean"], label(NO_PRIVACY))
+        draw_chance(ax, here)
         for centre, (text, marker) in CENTRES.items():
             part = here[(here["mechanism"] == PDPM) & (here["centre"] == centre)]
             _line(ax, part, PDPM, "share", f"PDPM,\n{text}", marker)
@@ -366,6 +367,7 @@ def _draw_free(ax: Axes, rows: pd.DataFrame) -> None:
     means = over_seeds(rows, "round")
     if len(means):
         draw_bound(ax, means["round"], means["mean"], label(NO_PRIVACY))
+        draw_chance(ax, rows)
 
 
 def _rounds_axes(axes: Sequence[Axes]) -> None:

@@ -17,7 +17,7 @@ from tensorldp_papers.data.catalogue import whole_of
 from tensorldp_papers.plots.axes import SMALLEST_EPSILON, decades, epsilons, shares
 from tensorldp_papers.plots.comparing import NEAR_EPSILON, Point, all_alike, is_ahead, is_behind, points
 from tensorldp_papers.plots.curves import main_setting, most_telling, what_is_drawn, with_lines
-from tensorldp_papers.plots.lines import draw_bound, draw_level, draw_mechanism
+from tensorldp_papers.plots.lines import draw_bound, draw_chance, draw_level, draw_mechanism
 from tensorldp_papers.plots.means import finite, placed, study_rows
 from tensorldp_papers.plots.names import METRICS, dataset_name, in_order, title_name
 from tensorldp_papers.plots.printed import printed_sentences
@@ -78,14 +78,13 @@ def draw_tvg(
     nominal, true = placed(rows, "epsilon"), placed(rows, "guarantee_epsilon")
     datasets = in_order(rows["dataset"])
     figure, axes = panels(2 * len(datasets), columns=2, height=2.6, sharey=True)
-    both = [*finite(nominal)["at"], *finite(true)["at"]]
-    epsilons(axes[0::2], both, PRINTED_AXIS)
-    epsilons(axes[1::2], both, true_axis("record"))
     for i, dataset in enumerate(datasets):
         left, right = axes[2 * i : 2 * i + 2]
         here = true[true["dataset"] == dataset]
         for ax, part, words in ((left, nominal[nominal["dataset"] == dataset], "as printed"), (right, here, "true ε")):
+            epsilons(ax, finite(part)["at"], PRINTED_AXIS if ax is left else true_axis("record"))
             draw_level(ax, part[part["mechanism"] == NO_PRIVACY]["value"], "no privacy")
+            draw_chance(ax, part)
             _draw(ax, part, study, names, _on_one_line(here, SAME_SCORE, SMALLEST_EPSILON) if ax is right else ())
             shares(ax, METRICS[str(part["metric"].iloc[0])][0])
             ax.set_title(f"{dataset_name(dataset)}, {words}")
@@ -121,16 +120,15 @@ def draw_covariance(metrics: pd.DataFrame, *, source: str = "", metric: str = "r
     below = order(set(everywhere[everywhere["at"] < LEAST_EPSILON]["mechanism"]))
     datasets = in_order(rows["dataset"])
     figure, axes = panels(2 * max(len(datasets), 1), columns=2, height=3.2, sharey=True)
-    both = [*finite(nominal)["at"], *finite(true)["at"]]
-    decades(axes[0::2], both, PRINTED_AXIS)
-    decades(axes[1::2], both, true_axis("record"))
-    decades(axes, [rows["value"].min() / 3, rows["value"].max() * 3], "residual sum of squares", vertical=True)
+    decades(axes[0::2], finite(nominal)["at"], PRINTED_AXIS)
+    decades(axes[1::2], finite(true)["at"], true_axis("record"))
     better = true.assign(value=-np.log10(true["value"]))
     for i, dataset in enumerate(datasets):
         for ax, part, words in zip(axes[2 * i : 2 * i + 2], (nominal, true), ("as printed", "true ε"), strict=True):
             one = _one_error(better[better["dataset"] == dataset]) if part is true else ()
             _draw(ax, part[part["dataset"] == dataset], "tvg_covariance", names, one)
             ax.set_title(f"{dataset_name(dataset)}, {words}")
+    decades(axes, [rows["value"].min() / 3, rows["value"].max() * 3], "residual sum of squares", vertical=True)
     notes = [EIGENVALUES[metric], *(what_is_drawn(rows, datasets) if datasets else ()), MATRIX]
     if below:
         notes.append(
