@@ -1,4 +1,4 @@
-"""What the site changes in the HTML of its pages: definitions as tooltips, and pictures with a version for phones."""
+"""What the site changes in the HTML of its pages: tooltips of definitions, pictures for phones, tables that sort."""
 
 from __future__ import annotations
 
@@ -12,6 +12,30 @@ ENTRY = re.compile(r"^### ([^\n]+)\n\n(.*?)(?=\n\n|\Z)", re.MULTILINE | re.DOTAL
 TERM = re.compile(r'<a ([^>]*)href="((?:[^"#]*/)?glossary\.html#([^"]+))"([^>]*)>')
 PICTURE = re.compile(r"<picture>.*?</picture>|<img [^>]*>", re.DOTALL)
 SOURCE = re.compile(r'\b(src|srcset)="docs/([^"]*)"')
+MANY = 10  # rows of a table that can be sorted
+SORTING = """
+<script>
+for (const body of document.querySelectorAll("thead + tbody")) {
+  const rows = [...body.rows];
+  if (rows.length < MANY) continue;
+  for (const [column, head] of [...body.parentNode.tHead.rows[0].cells].entries()) {
+    const button = document.createElement("button");
+    button.style.cssText = "background: none; border: 0; padding: 0; font: inherit; color: inherit; cursor: pointer";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.onclick = () => {
+      const sign = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
+      for (const other of head.parentNode.cells) other.removeAttribute("aria-sort");
+      head.setAttribute("aria-sort", sign < 0 ? "descending" : "ascending");
+      const text = row => row.cells[column].textContent.replaceAll(",", "").trim();
+      const number = row => text(row) ? Number(text(row)) : NaN;
+      const words = (a, b) => isNaN(number(b)) - isNaN(number(a)) || text(a).localeCompare(text(b), "en");
+      body.append(...rows.sort((a, b) => sign * (number(a) - number(b) || words(a, b))));
+    };
+  }
+}
+</script>
+""".replace("MANY", str(MANY))
 FIGURE = re.compile(r'\bsrc="([^"]*figures/[^"/]+)\.svg"')
 
 
@@ -36,6 +60,12 @@ def with_tooltips(text: str, first_sentences: dict[str, str]) -> str:
         return f'<a {before}href="{target}" title="{html.escape(first_sentences[anchor])}"{after}>'
 
     return TERM.sub(link, text)
+
+
+def with_sorting(text: str) -> str:
+    """A page whose tables of `MANY` rows and more are sorted by a click on a head."""
+    bodies = re.findall(r"<tbody>.*?</tbody>", text, re.DOTALL)
+    return text + SORTING if any(body.count("<tr>") >= MANY for body in bodies) else text
 
 
 def with_pictures(text: str, page: str, here: Callable[[str], bool]) -> str:

@@ -1,8 +1,8 @@
 """Pages of the documentation site that are made when it is built, and formulas as MathML; a hook of mkdocs.yml.
 
 The home page is the README, the claims' pages are made of the kept verdicts, and the reference of docstrings. Formulas
-become MathML, which browsers draw by themselves: nothing is loaded from elsewhere. Tooltips and pictures for phones:
-`docs_html.py`.
+become MathML, which browsers draw by themselves: nothing is loaded from elsewhere. Tooltips, pictures for phones and
+tables that sort: `docs_html.py`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(Path(__file__).parent)]
-from docs_html import definitions, with_pictures, with_tooltips  # noqa: E402
+from docs_html import definitions, with_pictures, with_sorting, with_tooltips  # noqa: E402
 
 from tensorldp_papers.claim_registry import GROUPS, PLURAL  # noqa: E402
 from tensorldp_papers.rooms import papers  # noqa: E402
@@ -89,7 +89,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
 
 
 def on_page_content(html: str, page: Any, files: Files, **_: Any) -> str:
-    """Formulas as MathML, definitions as tooltips, and pictures with a version for phones.
+    """Formulas as MathML, definitions as tooltips, tables that sort, and pictures with a version for phones.
 
     Raises:
         PluginError: if a command of a formula is not known, which would otherwise be shown as it is.
@@ -103,7 +103,7 @@ def on_page_content(html: str, page: Any, files: Files, **_: Any) -> str:
         return text
 
     terms = definitions((ROOT / "docs" / "glossary.md").read_text())
-    text = with_tooltips(FORMULA.sub(formula, html), terms)
+    text = with_sorting(with_tooltips(FORMULA.sub(formula, html), terms))
     return with_pictures(text, page.file.src_uri, lambda path: files.get_file_from_path(path) is not None)
 
 

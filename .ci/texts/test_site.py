@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import csv
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from docs_html import definitions, with_pictures, with_tooltips
+from browser import open_browser
+from docs_html import MANY, definitions, with_pictures, with_sorting, with_tooltips
 from texts import DOCS, ROOT, read, tree
 
 from tensorldp_papers.rooms import papers
@@ -78,6 +80,25 @@ def test_a_link_to_the_glossary_shows_the_definition(link: str, wanted: str | No
     shown = with_tooltips(f"<a {link}>atom</a>", {"atom": 'An atom is "it".'})
     assert shown == f"<a {wanted or link}>atom</a>"
     assert with_tooltips(shown, {"atom": "Another."}) == shown
+
+
+def test_a_table_of_many_rows_sorts_by_a_click_on_a_head(tmp_path: Path) -> None:
+    cells = [("b, c", "0.0971"), ("a", "3,072"), ("d", "chance"), *((f"e{i}", str(i)) for i in range(1, MANY - 2))]
+    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in cells)
+    table = f"<table><thead><tr><th>card</th><th>ε</th></tr></thead><tbody>{body}</tbody></table>"
+    few = table.replace("<tr><td>d</td><td>chance</td></tr>", "")
+    assert with_sorting(few) == few
+    page = tmp_path / "page.html"
+    page.write_text(f"<meta charset=utf-8>{with_sorting(table)}")
+    with open_browser() as browser:
+        browser.open(page)
+        column = "[...document.querySelectorAll('tbody tr')].map(row => row.cells[arguments[0]].textContent)"
+        for head, wanted in ((1, ["chance", "0.0971", "1"]), (0, ["a", "b, c", "d"])):
+            browser.find(f"th:nth-child({head + 1}) button").click()
+            assert browser.ask(column, head)[:3] == wanted
+            browser.find(f"th:nth-child({head + 1}) button").click()
+            assert browser.ask(column, head)[-3:] == wanted[::-1]
+            assert browser.ask("[...document.querySelectorAll('th')].map(head => head.ariaSort)")[head] == "descending"
 
 
 def test_a_figure_has_another_file_on_a_phone_where_there_is_one() -> None:

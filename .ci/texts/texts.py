@@ -48,8 +48,9 @@ def named(path: Path) -> str:
 
 @cache
 def anchors(page: Path) -> set[str]:
-    """The anchors that GitHub gives the headings of a page, or the lines of a table."""
+    """The anchors that a page names, that GitHub gives its headings, or the lines of a table."""
     if page.suffix == ".csv":
         return {f"L{number}" for number, _ in enumerate(read(page).splitlines(), 1)}
     heads = re.findall(r"^#+ (.+)$", FENCE.sub("", read(page)), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", head.strip().lower()).replace(" ", "-") for head in heads}
+    own = set(re.findall(r'<a id="([\w-]+)">', read(page)))
+    return own | {re.sub(r"[^\w\- ]", "", head.strip().lower()).replace(" ", "-") for head in heads}

@@ -13,6 +13,7 @@ from texts import PAGES, named, read
 CODE = (re.compile(r"^ *(```|~~~).*?^ *\1 *$", re.MULTILINE | re.DOTALL), re.compile(r"<!--.*?-->", re.DOTALL))
 FORMULAS = (re.compile(r"\$\$.*?\$\$", re.DOTALL), re.compile(r"^\\\[.*?^\\\]", re.MULTILINE | re.DOTALL))
 IMAGE = re.compile(r"<(?:img|source|picture|/picture)[^>]*>")
+ANCHOR = re.compile(r"</?a\b[^>]*>")
 FORMULA = re.compile(r"\$[^$\n]+\$|\\\(.*?\\\)")
 LINK = re.compile(r"!?\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])")
 QUOTED = re.compile(r"“[^”]*”|\"[^\"\n]{20,}\"")
@@ -25,7 +26,7 @@ def without_code(text: str) -> str:
     """The text that a reader reads."""
     for pattern in (*CODE, *FORMULAS, IMAGE):
         text = pattern.sub("\n\n", text)
-    return LINK.sub(r"\1", text)
+    return LINK.sub(r"\1", ANCHOR.sub("", text))
 
 
 def count(text: str) -> int:

@@ -7,6 +7,7 @@ import json
 import math
 import multiprocessing
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -22,6 +23,7 @@ from tensorldp.calibration import true_epsilon
 from tensorldp.check.verdict import Verdict
 from tensorldp.commands.main import exit_code
 from tensorldp.errors import InputError
+from tensorldp.mechanism_table import TABLE
 from tensorldp.mechanisms import Box, make
 from tensorldp_papers.card import tasks
 from tensorldp_papers.card.card import Card
@@ -135,10 +137,16 @@ def test_a_label_of_one_element_is_said_to_be_of_784_for_an_image(
     code, found = card(folder, "lies_of_cards:PerElement", "--epsilon", "1", "--json")
     assert code == 0
     printed = json.loads(capsys.readouterr().out)
-    assert found == {**printed, "picture": found["picture"], "seal": found["seal"]}
-    assert str(found["sentence"]).startswith("PerElement at ε = 1 guarantees an image of 28 × 28 an ε of")
+    assert found == {**printed, "pictures": found["pictures"], "seal": found["seal"]}
+    assert str(found["sentence"]).startswith("PerElement at ε = 1 guarantees a record of 8 × 8 an ε of 64")
+    assert found["word"] == "not refuted, but the record has 64"  # its author says that the label is of a record
     assert [leak["name"] for leak in found["leaks"]] == ["PerElement", "laplace"]  # by its class: it is not registered
     assert [line["pure"] for line in found["label"]] == pytest.approx([64, 784, 3072])
+    shown = (folder / "out" / "PerElement.svg").read_text()
+    assert all(f">{number}</text>" in shown for number in ("1", "64", "784", "3,072"))
+    _, *bars = re.findall(r"M 171\S* \S+ +L (\S+) \S+ +L \S+ \S+ +L 171", shown)  # behind them the panel
+    lengths = [float(end) - 171 for end in bars]
+    assert [3072 * length / lengths[-1] for length in lengths] == pytest.approx([1, 64, 784, 3072], abs=0.2)
 
 
 @pytest.mark.parametrize("lie", ["OneElement", "OneBlock", "TwoReleases", "PerBatch"])
@@ -173,6 +181,17 @@ def test_the_page_needs_no_network_and_the_picture_has_the_size_that_is_shared(f
     with Image.open(folder / "out" / "tldp-l.png") as image:
         assert image.size == (1200, 630)
         assert np.asarray(image.convert("L")).std() > 20  # not blank
+    svg = (folder / "out" / "tldp-l.svg").read_text()
+    assert 'width="900pt" height="472.5pt"' in svg  # 1,200 x 630 pixels
+    assert "prefers-color-scheme: dark" in svg
+    assert svg.count("<image") == 9  # three digits, and what two mechanisms make of them
+
+
+def test_a_card_says_whose_digits_it_lacks(folder: Path) -> None:
+    assert card(folder, "randomized-response", "--epsilon", "1", "--box", "0", "1")[0] == 0
+    svg = (folder / "out" / "randomized-response.svg").read_text()
+    assert "cannot release" in svg
+    assert svg.count("<image") == 6
 
 
 def test_prices_are_those_of_the_closed_form_at_one_guarantee() -> None:
@@ -238,29 +257,49 @@ def test_more_people_are_named_from_releases_that_guarantee_less() -> None:
 def test_a_sentence_says_no_more_than_was_found() -> None:
     verdict = Verdict("m", "m", False, 0.0, 0.0, (), (), 0.95, False, 0, 0, 0.0)
 
-    def said(*scores: Score) -> str:
-        lines = tuple(label(lambda domain: make("laplace", epsilon=1.0, domain=domain), Box(0, 16, (8, 8))))
-        return Card("M", "m", 1.0, None, lines, verdict, (), (), scores, (), 0.0).sentence
+    def said(*scores: Score, shape: tuple[int, ...] = (8, 8)) -> str:
+        lines = tuple(label(lambda domain: make("k-rr", epsilon=1.0, domain=domain), Box(0, 16, shape)))
+        return Card("M", "m", 1.0, "element", None, lines, verdict, (), (), scores, (), 0.0).sentence
 
     own, same = Score("digits", "m", 1.0, 64.0, 0.9, 0.8, 1.0), Score("digits", "laplace", 64.0, 64.0, 0.91, 0.9, 0.92)
-    assert said() == "M at ε = 1 guarantees an image of 28 × 28 an ε of 1 and is not refuted."
+    assert said() == "M at ε = 1 guarantees a record of 8 × 8 an ε of 64 and is not refuted."
+    assert said(shape=(3,)) == "M at ε = 1 guarantees a record of 3 numbers an ε of 3 and is not refuted."
+    assert "guarantees a record of 48 × 64 an ε of 3,072 and" in said(shape=(48, 64))
     assert said(own).endswith("is not refuted, and reaches 0.90 on digits.")
     assert said(own, same).endswith("and reaches 0.90 on digits, as Laplace does with the same guarantee.")
     better = Score("digits", "laplace", 64.0, 64.0, 0.95, 0.9, 1.0)
     assert said(own, better).endswith("reaches 0.90 on digits, where Laplace reaches 0.95 with the same guarantee.")
     assert "Laplace" not in said(own, Score("digits", "laplace", 1.0, 1.0, 0.9, 0.9, 0.9))  # another guarantee
-    bad = Score("digits", "m", 1.0, 1.0, 0.05, 0.0, 0.1), Score("digits", "laplace", 1.0, 1.0, 0.04, 0.0, 0.1)
+    bad = Score("digits", "m", 1.0, 64.0, 0.05, 0.0, 0.1), Score("digits", "laplace", 64.0, 64.0, 0.04, 0.0, 0.1)
     assert said(*bad).endswith("leaves a network at chance on digits, as Laplace does with the same guarantee.")
-    assert "guarantees a record of 8 × 8 an ε" in said(own)
-    assert "guarantees an image of 32 × 32 × 3 an ε" in said(Score("cifar10", "m", 1.0, 3072.0, 0.4, 0.3, 0.5))
-    assert "MNIST" in said(own, Score("mnist", "m", 1.0, 784.0, 0.9, 0.9, 0.9))  # of the size that is promised
+    assert said(Score("cifar10", "m", 1.0, 3072.0, 0.4, 0.3, 0.5)).endswith("0.40 on CIFAR-10 (an ε of 3,072).")
+    assert "MNIST (an ε of 784)" in said(own, Score("mnist", "m", 1.0, 784.0, 0.9, 0.9, 0.9))
+
+
+@pytest.mark.parametrize(
+    ("unit", "scores", "word"),
+    [
+        ("element", (), "not refuted, but its unit is an element: the record has 64"),
+        ("record", (), "not refuted, but the record has 64"),
+        ("element", (784.0,), "not refuted, but its unit is a pixel: the image has 784"),
+        ("record", (1.0,), "not refuted"),
+    ],
+)
+def test_the_verdict_is_in_the_words_of_its_unit(unit: str, scores: tuple[float, ...], word: str) -> None:
+    lines = tuple(label(lambda domain: make("k-rr", epsilon=1.0, domain=domain), Box(0, 16, (8, 8))))
+    tasks = tuple(Score("mnist", "m", 1.0, true, 0.9, 0.8, 1.0) for true in scores)
+    for refuted in (False, True):
+        verdict = Verdict("m", "m", refuted, 0.0, 0.0, (), (), 0.95, False, 0, 0, 0.0)
+        found = Card("M", "m", 1.0, unit, None, lines, verdict, (), (), tasks, (), 0.0)
+        assert found.word == ("refuted" if refuted else word)
 
 
 def test_a_remark_says_what_privunit_reaches_where_it_is_known() -> None:
     verdict = Verdict("m", "m", False, 0.0, 0.0, (), (), 0.95, False, 0, 0, 0.0)
 
     def remark(*scores: Score) -> str:
-        return Card("M", "m", 1.0, None, (), verdict, (), (), scores, (), 0.0).remark
+        lines = tuple(label(lambda domain: make("k-rr", epsilon=1.0, domain=domain), Box(0, 16, (8, 8))))
+        return Card("M", "m", 1.0, "element", None, lines, verdict, (), (), scores, (), 0.0).remark
 
     own, same = Score("digits", "m", 1.0, 64.0, 0.9, 0.8, 1.0), Score("digits", "privunit", 64.0, 64.0, 0.93, 0.9, 1.0)
     features = Score("digits", "privunit", 1.0, 1.0, 0.71, 0.7, 0.8, FEATURES)
@@ -353,7 +392,7 @@ def test_a_card_or_a_picture_that_was_exchanged_is_refused(tmp_path: Path) -> No
 
 def test_a_gallery_shows_every_picture_with_its_sentence(folder: Path) -> None:
     write_refusal(folder / "cards", "jl", "its releases have another shape")
-    for name in ("laplace", "k-rr"):
+    for name in ("k-rr", "laplace"):
         assert card(folder, name, "--epsilon", "1", "--out", "cards")[0] == 0
     found = sorted((folder / "cards").glob("*.json"))
     gallery(found, folder / "cards" / "index.html")
@@ -361,13 +400,35 @@ def test_a_gallery_shows_every_picture_with_its_sentence(folder: Path) -> None:
     page, document = (folder / "cards" / "index.html").read_text(), (folder / "docs" / "gallery.md").read_text()
     assert page.count("<img") == len(found) == 3
     assert "can have no card: its releases have another shape." in page
-    whole, less = document.split("## An image has more")
-    assert [part.count("<img") for part in (whole, less)] == [1, 1]
-    assert 'alt="Laplace at ε = 1 guarantees an image of 28 × 28 an ε of 1' in whole
-    for path in (folder / "docs" / "figures" / "cards").glob("*.png"):
-        with Image.open(path) as image:
-            assert image.size == (600, 315)
-        assert path.stat().st_size < 40_000
+    assert re.findall(r"^\| \[.*", document, re.MULTILINE) == [
+        "| [Laplace](#laplace) | 1 | 1 | – |",
+        "| [k-RR](#k-rr) | 784 | 34 | – |",
+    ]
+    assert 'alt="k-RR: not refuted, but its unit is an element: the record has 64">](mechanisms.md#k-rr)' in document
+    for name in ("k-rr", "laplace"):
+        assert f'<a id="{name}"></a>[<img src="figures/cards/{name}.svg"' in document
+        copy = folder / "docs" / "figures" / "cards" / f"{name}.svg"
+        assert copy.read_bytes() == (folder / "cards" / f"{name}.svg").read_bytes()
+        assert copy.stat().st_size < 20_000
+
+
+def test_the_stored_gallery_has_every_card_in_its_table_by_epsilon_and_each_in_both_themes() -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    text = (docs / "gallery.md").read_text()
+    rows = re.findall(r"^\| \[.+\]\(#(.+)\) \| (\S+) \| (?:\d+|–) \| (?:0\.\d\d|chance|–) \|$", text, re.MULTILINE)
+    stored = {path.stem: path.read_text() for path in (docs / "figures" / "cards").iterdir()}
+    assert sorted(key for key, _ in rows) == sorted(stored)
+    assert {*stored} >= {name for name in TABLE if name not in ("none", "jl")}
+    pictures = re.findall(r'<a id="(.+?)"></a>\[<img src="figures/cards/(.+?)\.svg"', text)
+    assert pictures == [(key, key) for key, _ in rows]
+    epsilons = [float(epsilon.replace(",", "")) for _, epsilon in rows]
+    assert epsilons == sorted(epsilons)
+    for key, svg in stored.items():
+        assert 'width="900pt" height="472.5pt"' in svg
+        assert "prefers-color-scheme: dark" in svg
+        assert f">{dict(rows)[key]}</text>" in svg
+        assert "3,070" not in svg
+        assert "people" not in svg
 
 
 def test_nothing_is_drawn_of_a_tensor_that_is_no_digit() -> None:

@@ -133,6 +133,21 @@ def test_one_button_opens_all_figures_and_contents_stay_in_sight_where_there_is_
     assert contents["right"] <= page["left"]  # beside what it leads to, and over nothing
 
 
+@pytest.mark.parametrize(("width", "beside"), [(390, False), (1280, True), (1600, True)])
+def test_words_stand_beside_pictures_and_verdicts_side_by_side_where_there_is_room(
+    shared: Browser, report: Path, width: int, beside: bool
+) -> None:
+    shared.open(report, width)
+    boxes = "[...document.querySelectorAll(arguments[0])].slice(0, 2).map(e => e.getBoundingClientRect().toJSON())"
+    for selector in ("main figure > picture, main figure > figcaption", ".verdicts"):
+        first, second = shared.ask(boxes, selector)
+        assert (first["right"] <= second["left"]) == beside
+        assert (first["bottom"] <= second["top"]) != beside
+    findings = shared.ask("[...document.querySelectorAll('ul.findings li')].map(e => e.getBoundingClientRect().left)")
+    assert len(set(findings)) == 1 + beside
+    assert shared.ask("root.scrollWidth") <= width
+
+
 def test_without_scripts_everything_is_still_there(shared: Browser, report: Path) -> None:
     shared.open(report, scripts=False)
     shared.find("#all-claims > summary").click()

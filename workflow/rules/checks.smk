@@ -38,7 +38,7 @@ CHECKS_MADE = [path for name in CHECKED if Path(path := f"results/checks/{name}/
 
 
 rule card:
-    output: multiext("results/cards/{card}", ".html", ".png", ".json")
+    output: multiext("results/cards/{card}", ".html", ".svg", ".png", ".json")
     params:
         minutes=PLAN.settings.check_minutes,
         source=lambda wildcards: source("card", frozenset([wildcards.card])),

@@ -25,7 +25,7 @@ DOMAINS = {"box": "box", "ball": "ball", "any": "any"}
 
 HEAD = """# Mechanisms
 
-For a reader who looks for a [mechanism](glossary.md#mechanism): what each releases and guarantees, and its source.
+What each [mechanism](glossary.md#mechanism) releases and guarantees, and its source.
 `python -m tensorldp.mechanisms.catalogue` makes this page from the classes. Symbols are those of
 [the mathematics](mathematics.md).
 
@@ -111,9 +111,10 @@ def page(keys: Sequence[str] | None = None) -> str:
 
 
 def _linked(entry: dict[str, str]) -> dict[str, str]:
-    """Returns the entry with its key leading to its file, if that is one of this package."""
+    """Returns the entry with an anchor, and its key leading to its file, if that is one of this package."""
     target = re.search(r"\]\((.+)\)$", entry["file"])
-    return {**entry, "key": f"[{entry['key']}]({target[1]})"} if target else entry
+    key = f"[{entry['key']}]({target[1]})" if target else entry["key"]
+    return {**entry, "key": f'<a id="{entry["key"].strip("`")}"></a>{key}'}
 
 
 if __name__ == "__main__":

@@ -15,9 +15,8 @@ from tensorldp_papers.card.tasks import FEATURES, IMAGES, SEEDS, STUDY, Score
 from tensorldp_papers.claims.fairness import at_chance
 from tensorldp_papers.plots.comparing import SAME_SCORE, Outcome, Point, outcome
 from tensorldp_papers.plots.names import dataset_name
-from tensorldp_papers.plots.words import short_number
+from tensorldp_papers.plots.words import exact_number
 
-RECORDS = {"digits": "a record of 8 × 8", "cifar10": "an image of 32 × 32 × 3"}  # others have 28 × 28
 SAME_EPSILON = 0.02  # a share of a true epsilon that counts as the same guarantee
 
 
@@ -29,6 +28,7 @@ class Card:
         subject: its name, as people write it.
         key: its key; empty for a function.
         nominal: the epsilon on its label; None for a function.
+        unit: what that covers: a whole record, one of its elements, or a run of many uses.
         claimed: what a function is said to have, (epsilon, delta); None for a mechanism, whose curve says it.
         lines: the label.
         verdict: of `check`.
@@ -42,6 +42,7 @@ class Card:
     subject: str
     key: str
     nominal: float | None
+    unit: str
     claimed: tuple[float, float] | None
     lines: tuple[Line, ...]
     verdict: Verdict
@@ -56,13 +57,14 @@ class Card:
         return {
             "sentence": self.sentence,
             "remark": self.remark,
+            "word": self.word,
             "subject": self.subject,
             "nominal": self.nominal,
             "claimed": self.claimed,
             "label": [line.as_dict() for line in self.lines],
             "test": self.verdict.as_dict(),
             "price": [{key: _known(value) for key, value in asdict(price).items()} for price in self.prices],
-            "leaks": [{"name": leak.name, "named": leak.named, "people": VICTIMS} for leak in self.leaks],
+            "leaks": [{"name": leak.name, "named": leak.named, "digits": VICTIMS} for leak in self.leaks],
             "tasks": [asdict(score) for score in self.scores],
             "missing": list(self.missing),
             "seconds": self.seconds,
@@ -82,30 +84,40 @@ class Card:
         if self.nominal is None:
             epsilon, delta_of_claim = self.claimed or (math.inf, 0.0)
             return f"{self.subject} is said to have an ε of {epsilon:.4g} at δ = {delta_of_claim:g}"
-        image = self._promised()
+        given = self.lines[0]
         at = f"{self.subject} at ε = {self.nominal:g}"
-        if image.why:
+        if given.why:
             return f"{at} states no guarantee here"
-        if math.isinf(image.true):
-            return f"{at} guarantees {image.record} nothing"
-        bound = "" if image.exact else "at most "
-        delta = " (δ = 1e-5)" if math.isinf(image.pure) else ""
-        per = "" if image.unit == "record" else f" (for each {image.unit})"
-        return f"{at} guarantees {image.record} an ε of {bound}{short_number(image.true)}{delta}{per}"
+        if math.isinf(given.true):
+            return f"{at} guarantees {given.record} nothing"
+        bound = "" if given.exact else "at most "
+        delta = " (δ = 1e-5)" if math.isinf(given.pure) else ""
+        per = "" if given.unit == "record" else f" (for each {given.unit})"
+        return f"{at} guarantees {given.record} an ε of {bound}{exact_number(given.true)}{delta}{per}"
 
-    def _promised(self) -> Line:
-        """Returns what the sentence's task releases, else the first image that has a guarantee."""
+    @property
+    def word(self) -> str:
+        """Returns the verdict, with what an image or the given record has where that is more than the label's."""
+        if self.verdict.refuted or self.nominal is None:
+            return "refuted" if self.verdict.refuted else "not refuted"
         task = self._own_score()
-        wanted = None if task is None else RECORDS.get(task.dataset)
-        named = (line for line in self.lines if line.record == wanted and not line.why)
-        return next(named, next((line for line in self.lines[1:] if not line.why), self.lines[0]))
+        record, part = ("image", "a pixel") if task else ("record", "an element")
+        true = task.true if task else self.lines[0].true
+        if not self.is_more(true):
+            return "not refuted"
+        unit = f"its unit is {part}: " if self.unit == "element" else ""
+        return f"not refuted, but {unit}the {record} has {exact_number(true)}"
+
+    def is_more(self, epsilon: float) -> bool:
+        """Returns whether an epsilon is more than the label's."""
+        return self.nominal is not None and epsilon > (1 + SAME_EPSILON) * self.nominal
 
     def _test(self) -> str:
         if not self.verdict.refuted:
             return "is not refuted"
         worst = next(finding for finding in self.verdict.findings if finding.kind in finding.REFUTES)
         proved = self.verdict.epsilon_lower
-        more = f": its ε is at least {short_number(proved)} at δ = {self.verdict.delta_lower:.3g}" if proved > 0 else ""
+        more = f": its ε is at least {exact_number(proved)} at δ = {self.verdict.delta_lower:.3g}" if proved > 0 else ""
         return f"is refuted{more or f' ({worst.kind})'}"
 
     @property
@@ -141,6 +153,8 @@ class Card:
         if score is None:
             return ""
         text = f"{_reaches(score, 'leaves a network at chance')} on {dataset_name(score.dataset)}"
+        if (there := exact_number(score.true)) != exact_number(self.lines[0].true):
+            text += f" (an ε of {there})"
         beside = _at_same_guarantee(self.scores, score, "laplace")
         if beside is None or self.key == beside.mechanism:
             return text

@@ -23,7 +23,7 @@ from tensorldp.mechanisms import Domain, Mechanism, make
 from tensorldp_papers.card.card import Card
 from tensorldp_papers.card.label import label
 from tensorldp_papers.card.leaks import Leak, leak
-from tensorldp_papers.card.page import page, picture, write_card
+from tensorldp_papers.card.page import page, pictures, write_card
 from tensorldp_papers.card.price import Price, others_at, price
 from tensorldp_papers.card.tasks import TASKS, Score, missing_weights, scores
 from tensorldp_papers.data.at_hand import at_hand
@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         default=Path("cards"),
         metavar="FOLDER",
-        help="for NAME.html, .png and .json, which replace an earlier card there (default: cards)",
+        help="for NAME.html, .svg, .png and .json, which replace an earlier card there (default: cards)",
     )
 
 
@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> Answer:
     known = mechanism.name if mechanism is not None and is_registered(mechanism) else ""
     name, stem = shown_name(known) if known else own, options.out / (known or own)
     # whether there is a place for it is better said before the work than after
-    writable_folder(options.out, "the card", [stem.with_suffix(end).name for end in (".json", ".png", ".html")])
+    writable_folder(options.out, "the card", [stem.with_suffix(end).name for end in (".json", ".svg", ".png", ".html")])
     if options.datasets != [] and not _no_tasks(options, mechanism):
         writable_folder(options.runs, "the runs of tasks")
     missing: list[str] = []
@@ -98,6 +98,7 @@ def run(options: argparse.Namespace) -> Answer:
         name,
         known,
         mechanism.epsilon if mechanism is not None else None,
+        mechanism.epsilon_unit if mechanism is not None else "",
         None if options.claim_epsilon is None else (options.claim_epsilon, options.claim_delta),
         lines,
         verdict,
@@ -107,11 +108,10 @@ def run(options: argparse.Namespace) -> Answer:
         tuple(missing),
         time.perf_counter() - started,
     )
-    image = picture(card)
-    stem.with_suffix(".png").write_bytes(image)
-    write_card(stem, card.as_dict(), image)
-    write_text(stem.with_suffix(".html"), page(card, image))
-    written = f"  written to {stem.with_suffix('.html')}, .png and .json in {card.seconds:.0f} s"
+    drawn = pictures(card)
+    write_card(stem, card.as_dict(), drawn)
+    write_text(stem.with_suffix(".html"), page(card, drawn[".svg"]))
+    written = f"  written to {stem.with_suffix('.html')}, .svg, .png and .json in {card.seconds:.0f} s"
     return Answer(f"{card.sentence}\n{written}", card.as_dict(), verdict.refuted)
 
 

@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-import io
+import shutil
 from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from PIL import Image
-
 from tensorldp.files import write_text
+from tensorldp.mechanism_table import TABLE
 from tensorldp.pages import rendered
 from tensorldp_papers.card.label import IMAGE_SHAPES
-from tensorldp_papers.card.page import HEIGHT, WIDTH, read_card
+from tensorldp_papers.card.page import WIDTH, read_card
+from tensorldp_papers.card.tasks import IMAGES, STUDY
+from tensorldp_papers.claims.fairness import at_chance
+from tensorldp_papers.plots.words import exact_number
 
-HALF, COLOURS = (WIDTH // 2, HEIGHT // 2), 48  # of the documentation's pictures, some ten kilobytes each
+DATASET = "mnist"  # of the table, whose images have the first of `IMAGE_SHAPES`
+OUTSIDE = "adding-a-paper.md"  # the page about mechanisms that are not ours
 DOCUMENT = """# Gallery
 
-[Cards](card.md) of our mechanisms and of a [paper from outside](adding-a-paper.md). Each label says 1.
+[Cards](card.md) of our mechanisms and of a [paper from outside]({outside}). Each label says 1.
 
-## An image has at most the ε of the label
+| card | ε of 28 × 28 | of 100 digits named | F1 on MNIST |
+|---|---|---|---|
+{rows}
 
-{whole}
-
-## An image has more
-
-{less}
+{pictures}
 """
 
 
@@ -38,25 +39,31 @@ def gallery(cards: Sequence[Path], out: Path) -> None:
 
 
 def documented(cards: Sequence[Path], docs: Path) -> None:
-    """Writes the documentation's gallery: its page, and pictures at half their size of mechanisms that have a card."""
+    """Writes the documentation's gallery of the mechanisms that have a card: its page, and their pictures as SVG."""
     folder = docs / "figures" / "cards"
     folder.mkdir(parents=True, exist_ok=True)
-    parts: dict[bool, list[str]] = {True: [], False: []}
-    for path in cards:
-        card = read_card(path)
-        if "subject" not in card:
-            continue
-        with Image.open(path.with_suffix(".png")) as picture:
-            small = picture.convert("RGB").resize(HALF, Image.Resampling.LANCZOS).quantize(COLOURS)
-        buffer = io.BytesIO()
-        small.save(buffer, format="png", optimize=True)
-        (folder / f"{path.stem}.png").write_bytes(buffer.getvalue())
-        alt = escape(str(card["sentence"]))
-        parts[_holds_for_images(card)].append(f'<img src="figures/cards/{path.stem}.png" width="600" alt="{alt}">')
-    write_text(docs / "gallery.md", DOCUMENT.format(whole="\n".join(parts[True]), less="\n".join(parts[False])))
+    found = [(_epsilon(card), path, card) for path in cards if "subject" in (card := read_card(path))]
+    rows, pictures = [], []
+    for epsilon, path, card in sorted(found, key=lambda one: (float(f"{one[0]:.6g}"), one[1])):
+        key, subject = path.stem, card["subject"]
+        shutil.copyfile(path.with_suffix(".svg"), folder / f"{key}.svg")
+        named = next((f"{100 * leak['named']:.0f}" for leak in card["leaks"] if leak["name"] == key), "–")
+        rows.append(f"| [{subject}](#{key}) | {exact_number(epsilon)} | {named} | {_score(card, key)} |")
+        alt = escape(f"{subject}: {card['word']}")
+        image = f'<img src="figures/cards/{key}.svg" width="{WIDTH // 2}" alt="{alt}">'
+        place = f"mechanisms.md#{key}" if key in TABLE else OUTSIDE
+        pictures.append(f'<a id="{key}"></a>[{image}]({place})')
+    parts = {"rows": "\n".join(rows), "pictures": "\n".join(pictures)}
+    write_text(docs / "gallery.md", DOCUMENT.format(outside=OUTSIDE, **parts))
 
 
-def _holds_for_images(card: Any) -> bool:
-    """Returns whether an image of 28 × 28 has the epsilon of the label, within a percent; a label may have a delta."""
-    image = next((line for line in card["label"] if line["record"] in IMAGE_SHAPES and not line["why"]), None)
-    return image is not None and min(float(image["pure"]), float(image["loose"])) <= 1.01 * card["nominal"]
+def _epsilon(card: Any) -> float:
+    return float(next(line["true"] for line in card["label"] if line["record"] in IMAGE_SHAPES))
+
+
+def _score(card: Any, key: str) -> str:
+    own = (DATASET, key, card["nominal"], IMAGES)
+    for task in card["tasks"]:
+        if (task["dataset"], task["mechanism"], task["nominal"], task["released"]) == own:
+            return "chance" if task["mean"] <= at_chance(STUDY, DATASET) else f"{task['mean']:.2f}"
+    return "–"

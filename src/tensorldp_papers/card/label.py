@@ -50,7 +50,7 @@ class Line:
 
     def as_dict(self) -> dict[str, Any]:
         """Returns plain values for JSON."""
-        return asdict(self)
+        return {**asdict(self), "true": self.true}
 
 
 def label(build: Callable[[Domain], Mechanism], domain: Domain) -> list[Line]:
@@ -58,7 +58,8 @@ def label(build: Callable[[Domain], Mechanism], domain: Domain) -> list[Line]:
 
     `build` makes the mechanism on a domain.
     """
-    given = f"a record of {' × '.join(map(str, domain.shape))}"
+    numbers = " numbers" if len(domain.shape) == 1 else ""
+    given = f"a record of {' × '.join(map(str, domain.shape))}{numbers}"
     return [
         _line(record, build, replace(domain, shape=shape))
         for record, shape in {given: domain.shape, **IMAGE_SHAPES}.items()

@@ -1,4 +1,4 @@
-"""What leaks: how many of a hundred people are named from releases of their digits, beside Laplace's at the label."""
+"""What leaks: how many of a hundred digits are named from their releases, beside Laplace's at the label."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tensorldp.mechanisms import Box, Mechanism
 from tensorldp.randomness import generator
 from tensorldp_papers.attacks.likelihood import identify
 
-VICTIMS = 100  # so that guessing names one of them
+VICTIMS = 100  # digits, so that guessing names one of them
 DIGITS = Box(0, 16, (8, 8))
 
 
@@ -22,7 +22,7 @@ class Leak:
 
     Attributes:
         name: of the mechanism.
-        named: the share of people whom the most likely record names; by guessing 1 / VICTIMS.
+        named: the share of digits that the most likely record names; by guessing 1 / VICTIMS.
         originals, released: the first few, (images, 8, 8).
     """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from tensorldp.files import replacing
+from tensorldp.files import replacing, write_text
 from tensorldp_papers.plots.labels import name_lines
 from tensorldp_papers.plots.style import INK, PALE, PAPER, QUIET, in_the_dark
 from tensorldp_papers.plots.words import with_own_data
@@ -245,9 +246,7 @@ def save(draw: Callable[[], Figure], stem: Path) -> None:
         with on(sheet):
             figure = draw()
         name = f"{stem.name}{sheet.ending}"
-        with replacing(stem.with_name(f"{name}.svg")) as temporary:
-            _canvas(FigureCanvasSVG, figure).print_svg(temporary, metadata={"Date": None})
-            temporary.write_text(for_both_themes(temporary.read_text()))
+        write_text(stem.with_name(f"{name}.svg"), as_svg(figure))
         if sheet is PAGE:
             figure.set_dpi(DOUBLE)
             for theme in ("", "_dark"):
@@ -255,6 +254,13 @@ def save(draw: Callable[[], Figure], stem: Path) -> None:
                     darken(figure)
                 with replacing(stem.with_name(f"{name}{theme}.png")) as temporary:
                     _canvas(FigureCanvasAgg, figure).print_png(temporary, metadata={"Software": None})
+
+
+def as_svg(figure: Figure) -> str:
+    """Writes a figure as an SVG that follows the theme of the page that shows it."""
+    written = io.StringIO()
+    _canvas(FigureCanvasSVG, figure).print_svg(written, metadata={"Date": None})
+    return for_both_themes(written.getvalue())
 
 
 def _canvas(kind: Any, figure: Figure) -> Any:  # whose ways of writing have no types

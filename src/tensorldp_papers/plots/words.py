@@ -48,6 +48,12 @@ def short_number(value: float) -> str:
     return whole_number(float(f"{value:.3g}"))
 
 
+def exact_number(value: float) -> str:
+    """Writes a whole number with all its digits, and any other with three."""
+    near = float(f"{value:.9g}")
+    return f"{near:,.0f}" if near.is_integer() else short_number(value)
+
+
 def table_number(value: Any) -> str:
     """Writes a number to four digits, infinities as a sign, and a dash where there is none."""
     if isinstance(value, bool):

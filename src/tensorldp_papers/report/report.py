@@ -106,12 +106,14 @@ def _section(study: dict[str, Any], metrics: pd.DataFrame, figures: Path) -> dic
     }
 
 
-def _covered(studies: Sequence[dict[str, Any]], metrics: pd.DataFrame) -> dict[str, str]:
-    """Returns the studies of the page with their data, and those that are not part of the run."""
+def _covered(studies: Sequence[dict[str, Any]], metrics: pd.DataFrame) -> str:
+    """Says in one sentence which studies the run has, or which it lacks if these are fewer, and on which data."""
     keys = [study["study"] for study in studies]
-    covered = [f"{study_name(key)} ({_datasets(metrics[metrics['study'] == key])})" for key in keys]
     others = [study_name(key) for key in study_files() if key not in keys]
-    return {"covered": listed(covered) or "no study", "missing": listed(others)}
+    but = f" but {listed(others)}" if others else ""
+    few = f"{listed([study_name(key) for key in keys]) or 'no study'}, of {len(keys) + len(others)} studies"
+    has = f"all studies{but}" if len(keys) > len(others) else few
+    return f"This run, on {_datasets(metrics)}, has {has}."
 
 
 def first_pictures() -> dict[str, tuple[str, set[str]]]:
@@ -214,7 +216,7 @@ def render(
         first=first,
         kept=_kept_picture(kept) if kept and set(metrics["scale"]) == {"quick"} else [],
         findings=findings(metrics, claims, audits),
-        **_covered(studies, metrics),
+        covered=_covered(studies, metrics),
         places={name: claim.place for name, claim in catalogue().items()},
         sections=sections,
         known=[paper(key) for key in keys if key in papers()],
