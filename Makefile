@@ -12,7 +12,7 @@ READY := $(VENV)/.ready
 figures: export TENSORLDP_COMMAND = make figures$(if $(ARGS), ARGS="$(ARGS)")
 figures: $(READY)  ## the figures, tables and report of config.yaml; ARGS="..." goes to Snakemake, as in ARGS="--config scale=desk"
 	@$(VENV)/bin/python -m tensorldp_papers.run.at_work
-	@$(VENV)/bin/snakemake --cores $(CORES) --quiet rules $(ARGS)
+	@$(VENV)/bin/snakemake --cores $(CORES) --quiet rules host $(ARGS)
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'

@@ -32,6 +32,11 @@ rule figures:
 STARTED = time.time()
 
 
+onstart:
+    if workflow.is_main_process:
+        STUDY_LINES.attach(STORE.results)
+
+
 onsuccess:
     if workflow.is_main_process and "--notemp" not in sys.argv:
         STORE.clear_spent(sys.argv)

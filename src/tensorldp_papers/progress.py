@@ -28,3 +28,15 @@ def track(items: Iterable[T], what: str, total: int | None = None, every: float 
         if time.monotonic() - last >= every:
             last = time.monotonic()
             print(f"{what}: {done} of {total if total is not None else '?'}", file=sys.stderr, flush=True)
+
+
+def about(seconds: float) -> str:
+    """Returns an estimated time in words, such as `about 3 minutes`."""
+    if seconds < 45:
+        return "less than a minute"
+    count, unit = seconds / 60, "minute"
+    if count >= 90:
+        count, unit = seconds / 3600, "hour"
+    if unit == "hour" and count >= 48:
+        count, unit = seconds / 86400, "day"
+    return f"about {count:,.0f} {unit}{'s' if round(count) > 1 else ''}"

@@ -497,3 +497,14 @@ def test_ones_own_data_have_the_mechanisms_of_a_study_whose_arms_all_name_data_s
     plan = make_plan(parse_settings({**tables, "factors": {"tldp_type3": {"model": ["mlp"]}}}))
     assert {variant_factors(cell.variant)["model"] for cell in plan.cells} == {"mlp"}
     assert len({cell.mechanism for cell in plan.cells}) > 5
+
+
+def test_a_table_of_ones_own_has_the_arms_for_tables_and_images_those_of_digits(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("a,b,c,d,label\n1,2,3,4,0\n2,3,4,5,1\n")
+    rows = {"path": str(tmp_path / "mine.csv"), "label": "label", "range": [0, 9]}
+    for entry, backbone in ((rows, "columns"), ({**rows, "shape": [2, 2]}, "strokes")):
+        asked = {"scale": "quick", "studies": ["frontier"], "datasets": {"frontier": ["mine"]}}
+        cells = make_plan(parse_settings({**asked, "own_datasets": {"mine": entry}})).cells
+        assert {variant_factors(cell.variant)["backbone"] for cell in cells} == {backbone}
+        arms = {(cell.mechanism, variant_factors(cell.variant).get("private")) for cell in cells}
+        assert {("privunit", "record"), ("privunit", None), ("none", None)} <= arms

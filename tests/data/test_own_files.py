@@ -479,6 +479,7 @@ TWINS: dict[str, list[Callable[[str], str]]] = {  # of a word or a number, what 
     r"[a-c]*[êåü]": [lambda word: unicodedata.normalize("NFD", word)],
     r"[0-9]{1,6}": ["0{}".format, "+{}".format, "{}.0".format, "{}e0".format, "{}0e-1".format],
     "0": ["-0".format],
+    r"[<>][0-9]{2}K": ["{}.".format],  # as the two files of one census have them
 }
 
 

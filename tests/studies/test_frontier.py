@@ -12,11 +12,15 @@ from small import CPU, make_cell, save, table
 
 from tensorldp.errors import InputError
 from tensorldp.files import write_arrays
+from tensorldp.mechanisms import Ball, make
 from tensorldp.randomness import generator
 from tensorldp_papers.papers.frontier import knowledge
 from tensorldp_papers.papers.frontier.method import METHOD
+from tensorldp_papers.papers.frontier.represent import public_arrays
 from tensorldp_papers.papers.frontier.settings import FrontierCell
+from tensorldp_papers.public.means import label_blocks, nearest_block_mean
 from tensorldp_papers.public.projection import discriminant
+from tensorldp_papers.run.streams import noise_stream
 
 COLUMNS = 24
 ZEROS = torch.zeros(3000, COLUMNS)
@@ -218,3 +222,18 @@ def test_mistakes_are_told(folders: Folders, other: Any, tmp_path: Path) -> None
         METHOD.guarantee(cell("gradients"), write(tmp_path / "few", "train", *blobs(400, "few")))
     with pytest.raises(InputError, match="fitted on 5000 texts: public_records must be as many, got 500"):
         METHOD.guarantee(cell("words"), folders["gradients"])
+
+
+def test_a_tables_rows_are_protected_and_learnt_from_as_the_guide_does(tmp_path: Path) -> None:
+    x, y = blobs(3000, "train")
+    folder = write(tmp_path, "train", x, y)
+    write(folder, "test", *(test := blobs(1000, "test")))
+    write_arrays(folder / "public.safetensors", public_arrays("columns", columns=COLUMNS))
+    found = cell("columns", epsilon="8", private="record")
+    rows, tested = (torch.nn.functional.normalize(part.half().float()) for part in (x, test[0]))
+    mechanism = make("privunit", epsilon=8, domain=Ball(1.0, (10 * COLUMNS,)), lift=False)
+    released = mechanism.privatize(label_blocks(rows, y, 10), noise_stream(found, 0, "releases"))
+    guides = nearest_block_mean(released, 10).accuracy(tested, test[1])
+    assert accuracy(found, folder) == pytest.approx(guides, abs=0.01)
+    assert guides > 0.5
+    assert METHOD.guarantee(found, folder)["pure_epsilon"] == pytest.approx(8, rel=1e-6)

@@ -212,8 +212,16 @@ def test_what_cannot_be_represented_is_refused_in_one_sentence() -> None:
         extractor("words")
     with pytest.raises(InputError, match="takes images, but d holds tabular"):
         represent("strokes", table(torch.zeros(6, 8, 8)))
+    with pytest.raises(InputError, match="takes tables, but d holds image"):
+        represent("columns", images())
     with pytest.raises(InputError, match="stroke"):
         extractor("stroke")
+
+
+def test_a_tables_columns_lie_between_minus_one_and_one_over_their_public_range() -> None:
+    rows = table(torch.tensor([[0.0, 20.0], [5.0, 10.0]]), low=0.0, high=20.0)
+    assert represent("columns", rows).tolist() == [[-1.0, 1.0], [-0.5, 0.0]]
+    assert public_records("columns", rows) is None
 
 
 def test_each_networks_features_are_over_their_deviation_on_public_images() -> None:

@@ -100,6 +100,8 @@ def everything_in(base: Path) -> Project:
     assert code == 0, text[-6000:]
     assert "IncompleteFilesException" not in text
     assert f"Finished in {project.folder}." in text
+    assert re.search(r"^[\w ,]+: (\d+) of \1 cells; \d+ new, \d+ kept$", text, re.MULTILINE), text[-6000:]
+    assert not STAGES & {*text.splitlines()}
     return project
 
 

@@ -271,6 +271,7 @@ class Run:
     def __init__(self, project: Project, *arguments: str) -> None:
         self.project = project
         self.said = project.folder / "said"
+        self.earlier = self._logs()
         with self.said.open("wb") as output:
             self.process = subprocess.Popen(
                 [*project.command, *arguments],
@@ -284,9 +285,13 @@ class Run:
                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
             )
 
+    def _logs(self) -> set[Path]:
+        return set(self.project.folder.glob(".snakemake/log/*.log"))
+
     @property
     def output(self) -> str:
-        return self.said.read_text(errors="replace")
+        """What it says, and what only Snakemake's log says: a word on every job."""
+        return "".join(path.read_text(errors="replace") for path in (self.said, *self._logs() - self.earlier))
 
     def reaches(self, *texts: str) -> str:
         """Wait until it says one of these before it ends; which one."""

@@ -29,6 +29,7 @@ try:
     from tensorldp_papers.data.fetch import content_digest
     from tensorldp_papers.run.failures import Witness, export_commands, finished, warnings_since
     from tensorldp_papers.run.store import Store, digest, note_code, write_batch
+    from tensorldp_papers.run.study_lines import StudyLines
 except ImportError as error:
     sys.exit(f"error: {error.name or error} is not installed here: run `make figures`, or `pip install -e '.[pipeline]'` first")
 
@@ -63,6 +64,7 @@ if workflow.is_main_process:
 
 AT_WORK = at_work.hold() if workflow.is_main_process else None
 STORE = Store(Path("results"))
+STUDY_LINES = StudyLines(named("studies"))
 if workflow.is_main_process and not any(Path(".snakemake", "locks").glob("*")):
     STORE.tidy()
 
@@ -189,8 +191,14 @@ def batch_file(kind, key):
 
 
 def batch(kind):
-    """The parameter of a job on a batch."""
-    return lambda wildcards: batch_file(kind, key_of(wildcards))
+    """The parameter of a job on a batch, which the run's lines about its studies count from now on."""
+
+    def file(wildcards):
+        key = key_of(wildcards)
+        STUDY_LINES.want(kind, key, len(cells_by(key)))
+        return batch_file(kind, key)
+
+    return file
 
 
 @cache

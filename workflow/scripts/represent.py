@@ -61,7 +61,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         labels = public_labels(records.name, public, weights, signs, args.threads)
         features_of_public = found["train"][-len(public) :]
     arrays = public_arrays(
-        args.backbone, embed, public, private=records.name, labels=labels, features_of_public=features_of_public
+        args.backbone,
+        embed,
+        public,
+        private=records.name,
+        labels=labels,
+        features_of_public=features_of_public,
+        columns=features.shape[1],
     )
     write_arrays(args.out / "public.safetensors", arrays)
     written = (*splits, "public")

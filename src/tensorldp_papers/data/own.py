@@ -85,6 +85,11 @@ class OwnDataset(Strict):
     test: Annotated[float, Field(gt=0, lt=1)] = Field(0.2, description="the share of test records in each class")
     seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = Field(0, description="of the split")
 
+    @property
+    def is_table(self) -> bool:
+        """Returns whether its records are rows of columns with names, and no images."""
+        return Path(self.path).suffix.casefold() in TABLE_ENDINGS and self.shape is None
+
     @model_validator(mode="before")
     @classmethod
     def _stated(cls, raw: Any) -> Any:

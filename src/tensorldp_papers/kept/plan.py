@@ -15,6 +15,7 @@ from tensorldp_papers.data.catalogue import get as dataset_entry
 from tensorldp_papers.data.catalogue import names as dataset_names
 from tensorldp_papers.kept import provenance
 from tensorldp_papers.kept.provenance import CURRENT, METRICS, SEEDED, among, data_digest, described, names
+from tensorldp_papers.progress import about
 from tensorldp_papers.run.cell import AnyCell
 from tensorldp_papers.run.code_digest import code_of_cell
 from tensorldp_papers.run.method_plan import SYNTHETIC
@@ -222,11 +223,5 @@ def _in_all(table: pd.DataFrame) -> str:
     place: Any = of_studies.idxmax()
     share = float(of_studies.max()) / hours
     part = f"; {share:.0%} of them are {' on '.join(place)}" if share < 1.0 else ""
-    first, *more = (f"{jobs} jobs at once take {_length(hours / jobs)}" for jobs in JOBS)
-    return f"Left: {_length(hours)} of one core{part}. {first}, {' and '.join(more)}.\n"
-
-
-def _length(hours: float) -> str:
-    if hours < 1.5:
-        return f"about {max(hours * 60, 1):.0f} minutes"
-    return f"about {hours:,.0f} hours" if hours < 48 else f"about {hours / 24:,.0f} days"
+    first, *more = (f"{jobs} jobs at once take {about(3600 * hours / jobs)}" for jobs in JOBS)
+    return f"Left: {about(3600 * hours)} of one core{part}. {first}, {' and '.join(more)}.\n"

@@ -19,7 +19,7 @@ from tensorldp_papers.data.own import check_own
 from tensorldp_papers.extractors import EXTRACTORS
 from tensorldp_papers.registries import MODELS
 from tensorldp_papers.run.cell import AnyCell, Cell, epsilon_text, variant_text
-from tensorldp_papers.run.method_plan import SYNTHETIC, Factors, ModelFactors, Training, plan_of
+from tensorldp_papers.run.method_plan import OWN_TABLE, SYNTHETIC, Factors, ModelFactors, Training, plan_of
 from tensorldp_papers.run.precision import Precision
 from tensorldp_papers.run.settings import BY_STUDY, Settings
 from tensorldp_papers.run.study import Arm, ScalePlan, Study, load_study, study_files
@@ -122,12 +122,19 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _stands_for(dataset: str, study: Study, settings: Settings) -> set[str]:
-    """Returns the data sets whose arms are for this one: itself, the whole of a part, and `digits` for a user's own.
+    """Returns the data sets whose arms are for this one: itself, the whole of a part, and for a user's own another.
 
-    The last only where all arms name data sets, as the study would have none for it otherwise.
+    That is `OWN_TABLE` for a table, where the study has such arms. Else it is `digits`, where all arms name data sets,
+    as the study would have none for it otherwise.
     """
-    own = dataset in settings.own_datasets and all(arm.datasets is not None for arm in study.arms)
-    return {dataset, whole_of(dataset), *(["digits"] if own else [])}
+    names = {name for arm in study.arms for name in arm.datasets or ()}
+    alike = set()
+    if (own := settings.own_datasets.get(dataset)) is not None:
+        if own.is_table and OWN_TABLE in names:
+            alike = {OWN_TABLE}
+        elif all(arm.datasets is not None for arm in study.arms):
+            alike = {"digits"}
+    return {dataset, whole_of(dataset), *alike}
 
 
 def study_cells(study: Study, settings: Settings) -> list[AnyCell]:
@@ -347,7 +354,7 @@ def make_plan(settings: Settings, precision: tuple[Precision, ...] = ()) -> Plan
     known = (*datasets, *settings.own_datasets)
     for study in studies.values():
         for name in (name for arm in study.arms for name in arm.datasets or ()):
-            if plan_of(study.method).data and name not in (*known, SYNTHETIC):
+            if plan_of(study.method).data and name not in (*known, SYNTHETIC, OWN_TABLE):
                 raise unknown(f"dataset of an arm of {study.study}", short(name), (*known, SYNTHETIC))
     cells = tuple(cell.computing_in(precision) for study in studies.values() for cell in study_cells(study, settings))
     if settings.precision in ("bfloat16", "compiled") and all(cell.precision == "float32" for cell in cells):

@@ -12,6 +12,7 @@ from tensorldp_papers.registries import METHODS
 from tensorldp_papers.strict import Strict
 
 SYNTHETIC = "synthetic"  # the dataset of cells that read none
+OWN_TABLE = "own_table"  # in an arm: any table of a user's own
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1)]
 Limit = Annotated[int, Field(ge=10)] | None

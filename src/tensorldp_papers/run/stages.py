@@ -63,13 +63,12 @@ class Failures:
 
     def left(self, tasks: Sequence[Task], device: str) -> Iterator[Task]:
         """Yields the tasks with something to do that have not failed, with a word on each for the log."""
-        for number, task in enumerate(tasks, 1):
-            if task.cell.seeds and task.cell.path not in self.found:
-                from tensorldp_papers.run.device import resolve_device
+        left = [task for task in tasks if task.cell.seeds and task.cell.path not in self.found]
+        if left:
+            from tensorldp_papers.run.device import resolve_device
 
-                resolve_device(device)
-                print(f"{number} of {len(tasks)}: {task.cell.path}", flush=True)
-                yield task
+            resolve_device(device)
+        yield from announced(left)
 
     def close(self, folder: Path) -> None:
         """Says in a folder of releases or models what is in it, and what failed."""
@@ -95,6 +94,13 @@ class Failures:
         raise InputError(
             f"{len(self.found)} of {len(tasks)} cells failed, the results of the others are kept: {' '.join(told)}"
         )
+
+
+def announced(tasks: Sequence[Task]) -> Iterator[Task]:
+    """Yields tasks with something to do, with a word on each for the log, which `study_lines` reads."""
+    for number, task in enumerate(tasks, 1):
+        print(f"{number} of {len(tasks)}: {task.cell.path}", flush=True)
+        yield task
 
 
 def perturb(tasks: Sequence[Task], store: Store, out: Path, device: str) -> None:
@@ -144,15 +150,14 @@ def train_shared(tasks: Sequence[Task], store: Store, out: Path, device: str) ->
         device: where models are trained: auto, cpu or cuda.
     """
     failures = Failures()
-    for task in tasks:
+    missing = {task.cell.path: [s for s in task.cell.seeds if not store.has(task, f"model~{s}")] for task in tasks}
+    for task in announced([task for task in tasks if missing[task.cell.path]]):
         with failures.of(task, "train_shared"):
-            for seed in task.cell.seeds:
-                if not store.has(task, f"model~{seed}"):
-                    print(f"{task.cell.path}, seed {seed}", flush=True)
-                    one = replace(task, cell=replace(task.cell, seeds=(seed,)))
-                    ((_, trained, record),) = _models(one, None, device)
-                    path = store.path(task.cell.path, f"model~{seed}", task.key)
-                    _write_model(path, store.place(path), one, trained, record, seed)
+            for seed in missing[task.cell.path]:
+                one = replace(task, cell=replace(task.cell, seeds=(seed,)))
+                ((_, trained, record),) = _models(one, None, device)
+                path = store.path(task.cell.path, f"model~{seed}", task.key)
+                _write_model(path, store.place(path), one, trained, record, seed)
     failures.stop(tasks)
     write_manifest(out, {task.cell.path: {f"model~{seed}": task.key for seed in task.cell.seeds} for task in tasks})
 
@@ -194,22 +199,20 @@ def measure(tasks: Sequence[Task], store: Store, out: Path, device: str) -> None
 def privacy(tasks: Sequence[Task], store: Store, out: Path) -> None:
     """Describes the guarantee of every cell and audits its mechanism; arguments and errors as of `evaluate`."""
     failures = Failures()
-    manifest: Manifest = {}
-    for number, task in enumerate(tasks, 1):
-        path, parts = task.cell.path, privacy_parts(task)
-        manifest[path] = dict.fromkeys(parts, task.key)
-        missing = {part: seed for part, seed in parts.items() if not store.has(task, part)}
-        if missing:
-            print(f"{number} of {len(tasks)}: {path}", flush=True)
+    missing = {
+        task.cell.path: {part: seed for part, seed in privacy_parts(task).items() if not store.has(task, part)}
+        for task in tasks
+    }
+    for task in announced([task for task in tasks if missing[task.cell.path]]):
         with failures.of(task, "privacy"):
-            for part, seed in missing.items():
+            for part, seed in missing[task.cell.path].items():
                 one = task if seed is None else replace(task, cell=replace(task.cell, seeds=(seed,)))
                 models = [_shared(task.trainer, store, s) for s in one.cell.seeds] if task.trainer else None
                 watch = Stopwatch()
                 found = _guaranteed(one, models) if part.startswith("guarantee") else _audited(one, models)
                 store.write(task, part, {**found, "run": watch.record("cpu")})
     failures.stop(tasks)
-    write_manifest(out, manifest)
+    write_manifest(out, {task.cell.path: dict.fromkeys(privacy_parts(task), task.key) for task in tasks})
 
 
 def privacy_parts(task: Task) -> dict[str, int | None]:

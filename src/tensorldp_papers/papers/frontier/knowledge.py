@@ -29,6 +29,7 @@ from tensorldp_papers.run.sealed import read_prepared
 EXPONENTS = (0.0, 0.25, 0.5)
 RIDGES = (0.3, 1.0, 3.0, math.inf)
 WIDEST_BLOCK = 64  # directions of each class where labels are released: ten times as many numbers are drawn
+UNFITTED = ("strokes", "columns")  # representations that no records of the private kind are needed for
 FITTED = 10_000  # training records that fit the public model of private test records
 SPHERICAL = ("privunit", "privunit-g", "projunit")  # take unit vectors as they are
 
@@ -40,8 +41,8 @@ class Public:
     arrays: dict[str, Tensor]
 
     @property
-    def letters(self) -> Projection | None:
-        """Returns the projection fitted on letters, where the representation has them."""
+    def projection(self) -> Projection | None:
+        """Returns the projection that comes with the representation: fitted on letters, or of columns as they are."""
         if "directions" not in self.arrays:
             return None
         return Projection(self.arrays["centre"], self.arrays["directions"], self.arrays["scales"])
@@ -80,7 +81,7 @@ def labels_of(data: Path, split: str) -> tuple[Tensor, int]:
 
 def private_count(cell: FrontierCell, records: int) -> tuple[int, int]:
     """Counts the private records among a split's training records, and the public ones without labels."""
-    public = 0 if cell.factors.backbone == "strokes" else cell.training.public_records
+    public = 0 if cell.factors.backbone in UNFITTED else cell.training.public_records
     if cell.factors.backbone == "words" and public < PUBLIC_TEXTS:
         raise InputError(f"words is fitted on {PUBLIC_TEXTS} texts: public_records must be as many, got {public}")
     if cell.factors.backbone == "imagenet_160" and public != PUBLIC_IMAGES:
@@ -141,7 +142,9 @@ def _plan(data: Path, key: str, cell: FrontierCell) -> Plan:
     labels, classes = labels_of(data, "train")
     records, unlabelled = private_count(cell, len(labels))
     public = read_public(data)
-    letters = public.letters
+    letters = public.projection
+    if letters is not None and cell.factors.backbone == "columns":
+        return Plan(letters.dimension, 0.0, math.inf, math.nan)
     errors: dict[int, float] = {}
 
     def error(size: int) -> float:
@@ -182,16 +185,15 @@ class Material:
     y: Tensor
     x_test: Tensor
     y_test: Tensor
-    unlabelled: Tensor  # public records of the same kind; none for `strokes`
+    unlabelled: Tensor  # public records of the same kind; none for `UNFITTED`
     projection: Projection  # the whole public projection, unweighted
 
 
 @lru_cache(maxsize=1)
-def material(data: Path, backbone: str, public: int, limit: int | None) -> Material:
+def material(data: Path, public: int, limit: int | None) -> Material:
     """Reads the records of a represented data set; the last `public` training records are the unlabelled ones."""
     train, test = (read_records(data / f"{split}.safetensors") for split in ("train", "test"))
     x = train.x.float()
     private, unlabelled = x[: len(x) - public][:limit], x[len(x) - public :]
-    letters = read_public(data).letters if backbone == "strokes" else None
-    projection = letters or principal(unlabelled, MOST_DIRECTIONS)
+    projection = read_public(data).projection or principal(unlabelled, MOST_DIRECTIONS)
     return Material(private, train.y[: len(x) - public][:limit], test.x.float(), test.y, unlabelled, projection)

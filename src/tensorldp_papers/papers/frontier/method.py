@@ -84,7 +84,7 @@ class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
         assert data is not None
         labels, classes = labels_of(data, "train")
         records, public = private_count(cell, len(labels))
-        found = material(data, cell.factors.backbone, public, records)
+        found = material(data, public, records)
         if cell.factors.private in ("test", "answer"):
             value, size = self._private_test(cell, found, classes, seed)
             return [

@@ -6,7 +6,8 @@ scikit-learn's digits. `imagenet_160`: the square roots of the last features of 
 (ImageNet weights) of the image at 160 x 160 pixels, each network's over their deviation on public images; its dimension
 is chosen on public images that ImageNet's classes label, where the data set's are among them. `words`: latent
 directions of weighted words, fitted on public texts without labels; its dimension is chosen on tasks made of the same
-texts. All are functions of a single record.
+texts. `columns`: a table's row, each column from -1 to 1 over its public range; there is nothing to choose. All are
+functions of a single record.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from tensorldp_papers.public.projection import discriminant
 from tensorldp_papers.public.words import WordSpace, fit_words, half_tasks
 from tensorldp_papers.run.records import Records, model_inputs
 
-BACKBONES = ("strokes", "gradients", "imagenet_160", "words")
+BACKBONES = ("strokes", "gradients", "imagenet_160", "words", "columns")
 NETWORKS = ("mobilenet_v2", "efficientnet_lite2")  # of imagenet_160
 SCALED_BY = 500  # of them, for the deviation of each network's features
 TASK_TEXTS = 1000  # of the public texts, for the tasks that choose the dimension
@@ -114,18 +115,18 @@ def public_texts(records: Records) -> Tensor:
     return records.x[-PUBLIC_TEXTS:]
 
 
-def _as_images(records: Records, x: Tensor) -> Tensor:
-    """Returns stored images as float images in [0, 1], (images, channels, height, width)."""
-    return (model_inputs(x, "image") - records.low) / (records.high - records.low)
+def _scaled(records: Records, x: Tensor) -> Tensor:
+    """Returns stored records in [0, 1]: images as (images, channels, height, width), rows as (rows, columns)."""
+    return (model_inputs(x, records.kind) - records.low) / (records.high - records.low)
 
 
 def public_records(backbone: str, records: Records) -> Tensor | None:
     """Returns the last training records, texts or images in [0, 1], without labels: public. None for `strokes`."""
     if backbone == "words":
         return public_texts(records)
-    if backbone == "strokes" or records.kind != "image":
+    if backbone in ("strokes", "columns") or records.kind != "image":
         return None
-    return _as_images(records, records.x[-PUBLIC_IMAGES:])
+    return _scaled(records, records.x[-PUBLIC_IMAGES:])
 
 
 def public_labels(
@@ -174,6 +175,8 @@ def extractor(
         return lambda images: oriented_energies(_grey(images).clamp(0.0, 1.0))
     if backbone == "imagenet_160":
         return Networks(weights or {}, public)
+    if backbone == "columns":
+        return lambda rows: 2.0 * rows - 1.0
     if backbone == "words":
         if public is None:
             raise InputError("the representation words needs public texts to be fitted on")
@@ -190,10 +193,10 @@ def represent(
     records, each on blocks of its own: the features do not depend on it.
     """
     embed, workers = embed or extractor(backbone), check_whole("workers", workers, low=1)
-    kind, name = ("text", "texts") if backbone == "words" else ("image", "images")
+    kind, name = {"words": ("text", "texts"), "columns": ("tabular", "tables")}.get(backbone, ("image", "images"))
     if records.kind != kind:
         raise InputError(f"the representation {backbone} takes {name}, but {records.name} holds {records.kind}")
-    x = records.x if kind == "text" else _as_images(records, records.x)
+    x = records.x if kind == "text" else _scaled(records, records.x)
     return _in_blocks(embed, x, workers, f"{backbone} of {records.name}", block=_block(embed))
 
 
@@ -223,6 +226,7 @@ def public_arrays(
     private: str = "",
     labels: Tensor | None = None,
     features_of_public: Tensor | None = None,
+    columns: int = 0,
 ) -> dict[str, NDArray[Any]]:
     """Computes the public records that go with a representation, as its features.
 
@@ -231,8 +235,12 @@ def public_arrays(
     labelled digits, which neither that fit nor the rule reads: they serve a control. Beside the private data set
     `digits` they come only from fonts, as scikit-learn's digits are then not public. `labels` of the public
     records are kept as they are. For `imagenet_160`, they and `features_of_public` are the task. `embed` is as
-    `represent` takes it, `public` what `public_records` gives.
+    `represent` takes it, `public` what `public_records` gives. `columns` is how many a table has, whose projection is
+    the identity.
     """
+    if backbone == "columns":
+        whole = np.eye(columns, dtype=np.float32)
+        return {"centre": whole[0] * 0, "directions": whole, "scales": whole.sum(axis=0)}
     embed = embed or extractor(backbone, public=public)
 
     def features(images: Tensor) -> NDArray[Any]:

@@ -10,14 +10,15 @@ from tensorldp_papers.registries import METHODS
 from tensorldp_papers.run.cell import Cell
 from tensorldp_papers.run.method_plan import MEASURE, Count, Factors, MethodPlan, Training
 
-Backbone = Literal["strokes", "gradients", "imagenet_160", "words"]
+Backbone = Literal["strokes", "gradients", "imagenet_160", "words", "columns"]
 
 
 class FrontierTraining(Training):
     """The public side of a run."""
 
     public_records: Annotated[int, Field(ge=0)] = Field(
-        5000, description="how many of the last training records are public, without their labels; `strokes` uses none"
+        5000,
+        description="how many of the last training records are public, unlabelled; `strokes` and `columns` use none",
     )
     clients: Count = Field(1000, description="that share the records, where clients are protected")
 
