@@ -61,8 +61,8 @@ def points(shown: Figure | Axes) -> Points:
     found: dict[str, dict[tuple[float, float], None]] = {}
     for line in (line for ax in ([shown] if isinstance(shown, Axes) else shown.axes) for line in ax.get_lines()):
         x, y = (np.array(line.get_data()[i], float, ndmin=1) for i in (0, 1))
-        x = [float(f"{at:.12g}") for at in x]  # an axis of logarithms rounds
-        found.setdefault(str(line.get_label()), {}).update(dict.fromkeys(zip(x, y.tolist(), strict=True)))
+        places = [float(f"{at:.12g}") for at in x]  # an axis of logarithms rounds
+        found.setdefault(str(line.get_label()), {}).update(dict.fromkeys(zip(places, y.tolist(), strict=True)))
     return {name: ([x for x, _ in drawn], [y for _, y in drawn]) for name, drawn in found.items()}
 
 

@@ -100,7 +100,9 @@ def test_what_is_missing_is_said() -> None:
     one, both = (draw_study(runs, **TLDP).axes[0] for runs in (table().query("seed == 0"), table()))
     for ax in (one, both):  # also one seed has a line
         assert {str(line.get_label()): line for line in ax.get_lines()}["TLDP-L"].get_linestyle() == "-"
-    heights = [np.ptp(band.get_paths()[0].vertices[:, 1]) for ax in (one, both) for band in ax.collections[:1]]
+    heights = [
+        np.ptp(np.asarray(band.get_paths()[0].vertices)[:, 1]) for ax in (one, both) for band in ax.collections[:1]
+    ]
     assert heights == pytest.approx([math.nan, 0.1], nan_ok=True)  # no band of one seed
 
 

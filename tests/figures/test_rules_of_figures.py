@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Callable
@@ -24,7 +25,7 @@ from tensorldp.mechanism_table import MECHANISMS
 from tensorldp_papers.plots import notebook, notebook_page, style
 from tensorldp_papers.plots.lines import MOST_LINES
 from tensorldp_papers.plots.means import read_metrics
-from tensorldp_papers.plots.sheets import PAGE, PHONE, PIXEL, Sheet, finish, on, panels
+from tensorldp_papers.plots.sheets import PAGE, PHONE, PIXEL, TITLE, Sheet, finish, on, panels
 from tensorldp_papers.rooms import papers
 
 ROOT = Path(__file__).parents[2]
@@ -40,9 +41,7 @@ SIZE = re.compile(r"(?:font-size: |font: (?:[a-z0-9]+ )*)([\d.]+)px")
 
 @cache
 def kept_metrics(path: Path) -> pd.DataFrame:
-    """The kept results with two seeds of a run and nine of its clients: words, lines and bands are those of all."""
-    kept = read_metrics(path)
-    return kept[(kept["seed"] < 2) & ~(kept["client"] >= 9).fillna(False)]
+    return read_metrics(path)
 
 
 def run(path: Path, space: dict[str, Any], **parameters: str) -> None:
@@ -54,12 +53,27 @@ def run(path: Path, space: dict[str, Any], **parameters: str) -> None:
                 space |= {key: value for key, value in parameters.items() if key in space}
 
 
+def outputs(path: Path) -> list[dict[str, Any]]:
+    """What a notebook's file shows below its cells."""
+    return [output for cell in json.loads(path.read_text())["cells"] for output in cell.get("outputs", ())]
+
+
+def titles(path: Path) -> list[str]:
+    """Those of the pictures that it shows."""
+    return [output["metadata"]["image/png"]["alt"] for output in outputs(path) if "image/png" in output.get("data", {})]
+
+
 @dataclass
 class Drawn:
-    """The figures of one notebook by name and sheet, and what files have of those of a phone."""
+    """The figures of one notebook by name and sheet, what their files on a phone have, and its tables."""
 
+    notebook: Path
     figures: dict[tuple[str, Sheet], Figure] = field(default_factory=dict)
     svgs: dict[str, str] = field(default_factory=dict)
+    tables: list[str] = field(default_factory=list)
+
+    def display(self, data: dict[str, str], raw: bool) -> None:
+        self.tables.append(data["text/plain"])
 
     def show(self, draw: Callable[[], Figure], stem: Path) -> None:
         for sheet in (PAGE, PHONE):
@@ -84,9 +98,10 @@ def texts(figure: Figure) -> list[Text]:
 )
 def drawn(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Drawn:
     """What a notebook draws, its cells run here with the kept results."""
-    found, folder = Drawn(), tmp_path_factory.mktemp(request.param.stem)
+    found, folder = Drawn(request.param), tmp_path_factory.mktemp(request.param.stem)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(notebook, "show", found.show)
+        patch.setattr(notebook, "display", found.display)
         patch.setattr(notebook, "read_metrics", lambda path: kept_metrics(path).copy())
         for name in ("figures", "tables"):
             (folder / name).mkdir()
@@ -100,6 +115,14 @@ def test_a_notebook_draws_figures_with_a_title_that_is_seen_first(drawn: Drawn) 
     for name, figure in drawn.figures.items():
         largest = max(float(text.get_fontsize()) for text in figure.texts)
         assert {text.get_fontweight() for text in figure.texts if text.get_fontsize() == largest} == {"bold"}, name
+
+
+def test_the_notebook_shows_what_is_drawn_now(drawn: Drawn) -> None:
+    """Where it does not, `snakemake keep_figures` stores it anew."""
+    pages = [figure for (_, sheet), figure in drawn.figures.items() if sheet is PAGE]
+    tables = [output["data"]["text/plain"] for output in outputs(drawn.notebook) if "text/html" in output["data"]]
+    assert titles(drawn.notebook) == [notebook.title_of(figure) for figure in pages]
+    assert ["".join(lines) for lines in tables] == drawn.tables
 
 
 def test_figures_are_as_wide_as_they_are_shown_and_no_text_is_below_ten_pixels(drawn: Drawn) -> None:
@@ -151,7 +174,6 @@ def test_a_paragraph_stands_before_each_step(path: Path) -> None:
     assert [cell["cell_type"] for cell in cells] == ["markdown", "code"] * (len(cells) // 2)
     assert "parameters" in cells[1]["metadata"]["tags"]
     assert all(len("".join(words["source"])) > 20 for words in cells[2::2])
-    assert not any(code["outputs"] for code in cells[3::2])
     source = "".join(line for cell in cells[1::2] for line in cell["source"])
     assert "load(metrics, folder" in source or "Path(folder)" in source
     assert "show(" in source
@@ -160,9 +182,37 @@ def test_a_paragraph_stands_before_each_step(path: Path) -> None:
         assert 'dataset = ""' in source
 
 
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_it_begins_with_its_question_and_how_to_read_the_answer(path: Path) -> None:
+    words = "".join(json.loads(path.read_text())["cells"][0]["source"])
+    assert re.search(r"^# .+\n\*\*The question\.\*\* .+\?.*\n\n\*\*How to read the answer\.\*\* ", words)
+    assert 60 <= len(words.split()) <= 125
+    assert KEY.findall(words) == []
+    targets = re.findall(r"\]\(([^)#]+)", words)
+    assert [target for target in targets if not (path.parent / target).is_file()] == []
+    assert targets
+
+
+def test_stored_outputs_are_small_and_say_nothing_of_the_run_that_made_them() -> None:
+    paths = [*NOTEBOOKS, TEACHES]
+    assert sum(path.stat().st_size for path in paths) < 2_200_000
+    for path in paths:
+        file = json.loads(path.read_text())
+        assert set(file["metadata"]) == {"kernelspec", "language_info"}, path
+        assert {key for cell in file["cells"] for key in cell["metadata"]} <= {"tags"}, path
+        assert {cell.get("execution_count") for cell in file["cells"]} == {None}, path
+        assert [output for output in outputs(path) if output.get("name") == "stderr"] == [], path
+
+
+def test_the_figures_of_the_pages_are_those_that_the_notebooks_show() -> None:
+    shown = [title for path in NOTEBOOKS for title in titles(path)]
+    for path in (ROOT / "docs" / "figures").glob("*.svg"):
+        lines = re.findall(rf"font-size: {TITLE:g}px[^>]*>([^<]*)<", path.read_text())
+        assert html.unescape(" ".join(lines)) in shown, path.name
+
+
 def test_the_notebook_that_teaches_an_epsilon_finds_what_it_shows(monkeypatch: pytest.MonkeyPatch) -> None:
-    outputs = [output for cell in json.loads(TEACHES.read_text())["cells"] for output in cell.get("outputs", [])]
-    said = "".join(line for output in outputs for line in output.get("text", []))
+    said = "".join(line for output in outputs(TEACHES) for line in output.get("text", []))
     printed: list[str] = []
     shown: list[Figure] = []
     monkeypatch.setattr(notebook, "show", lambda draw: shown.append(draw()))
@@ -170,7 +220,7 @@ def test_the_notebook_that_teaches_an_epsilon_finds_what_it_shows(monkeypatch: p
     assert said.split() == " ".join(printed).split()
     assert "epsilon 382.3" in said
     assert "784" in said
-    assert len(shown) == sum("image/png" in output.get("data", {}) for output in outputs)
+    assert titles(TEACHES) == [notebook.title_of(figure) for figure in shown]
 
 
 def test_without_a_run_the_kept_results_are_read_and_a_users_own_data_are_named(
@@ -204,16 +254,26 @@ def test_a_figure_is_saved_and_shown_inside(tmp_path: Path, monkeypatch: pytest.
     assert {path.name for path in tmp_path.iterdir()} == made
     assert len(shown) == 2
     assert shown[0].data == (tmp_path / "figure.png").read_bytes()
+    assert {picture.alt for picture in shown} == {"A figure"}
 
 
 def test_a_page_has_words_code_and_pictures_and_asks_for_nothing(tmp_path: Path) -> None:
-    outputs = [{"data": {"image/png": "AAAA\n"}}, {"text": ["a < b"]}, {"data": {}}]
+    picture = {"data": {"image/png": "AAAA\n"}, "metadata": {"image/png": {"alt": "ε < 1"}}}
+    table = {"data": {"text/html": ["<table>", "</table>"], "text/plain": "a b"}}
     cells = [
-        {"cell_type": "markdown", "source": ["# Title\n", "**Words** with <angles>"]},
-        {"cell_type": "code", "source": ["x = 1 < 2"], "outputs": outputs},
+        {"cell_type": "markdown", "source": ["# Title\n", "**Words** with <angles>, [a link](../docs/a.md)"]},
+        {"cell_type": "code", "source": ["x = 1 < 2"], "outputs": [picture, table, {"text": ["a < b"]}, {"data": {}}]},
     ]
     text = notebook_page.page({"cells": cells}, "name & more")
-    for part in ("<h1>Title</h1>", "<strong>Words</strong>", 'src="data:image/png;base64,AAAA"', "a &lt; b"):
+    picture_there = '<img class="light" alt="ε &lt; 1" src="data:image/png;base64,AAAA">'
+    for part in (
+        "<h1>Title</h1>",
+        "<strong>Words</strong>",
+        ", a link</p>",
+        picture_there,
+        "<table></table>",
+        "a &lt; b",
+    ):
         assert part in text
     assert "<title>name &amp; more</title>" in text
     assert not re.search(r"https?:|<script|@import", text)

@@ -331,7 +331,9 @@ class Drawing(NamedTuple):
 
 
 def drawings(studies, kind, out, source_of, pictures_of):
-    """The drawings of some studies, and the two pictures that README and report begin with, where a study has them."""
+    """The drawings of some studies, the two pictures that README and report begin with, where a study has them, and those
+    about privacy itself: profiles need no run; those of rooms have runs of their study, where that is planned.
+    """
     found = [
         Drawing(s.study, s.title, kind, out, source_of(s.study), tuple(s.views), tuple(s.tables), pictures_of(s.study))
         for s in studies
@@ -340,8 +342,11 @@ def drawings(studies, kind, out, source_of, pictures_of):
     if names & {row.study for row in first_picture()}:
         found.append(Drawing("epsilon_you_get", "The epsilon that you get", kind, out, source_of("")))
     for name, picture in named("pictures").items():
-        if picture.section == "first" and (of := picture.study) in names:
+        if (of := picture.study) in names and picture.section == "first":
             found.append(Drawing(name, picture.title, kind, out, source_of(of), pictures=pictures_of(of)))
+        elif picture.section == "privacy":
+            found.append(Drawing(name, picture.title, kind, out, source_of(of if of in names else FIRST)))
+    found.append(Drawing("privacy_profiles", "Privacy of the mechanisms", kind, out, ""))
     return found
 
 

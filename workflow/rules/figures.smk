@@ -2,18 +2,8 @@ PICTURES = {"reconstruction": "results/pictures/reconstruction.safetensors"}  # 
 KEPT_PIECES = list(csv.DictReader(Path(kept("pieces.csv")).open())) if kept("pieces.csv") else []
 REFERENCE_STUDIES = [load_study(STUDIES[study]) for study in sorted({piece["study"] for piece in KEPT_PIECES})]
 
-# figures about privacy itself: profiles need no run; those of rooms have runs of their study, where those are planned
-PRIVACY = [
-    Drawing("privacy_profiles", "Privacy of the mechanisms", "figure", "results", ""),
-    *(
-        Drawing(name, one.title, "figure", "results", f"results/studies/{one.study if one.study in PLAN.studies else FIRST}")
-        for name, one in named("pictures").items()
-        if one.section == "privacy"
-    ),
-]
-
 # the figures of this run, and those of the kept results, which need no training and no data
-OWN = [*drawings(PLAN.studies.values(), "figure", "results", drawn, lambda study: PICTURES.get(study, [])), *PRIVACY]
+OWN = drawings(PLAN.studies.values(), "figure", "results", drawn, lambda study: PICTURES.get(study, []))
 REFERENCE_OWN = drawings(
     REFERENCE_STUDIES,
     "reference",
@@ -57,3 +47,32 @@ for drawing in OWN + REFERENCE_OWN:
 
 rule reference_figures:
     input: [f"results/reference_figures/figures/{drawing.name}.csv" for drawing in REFERENCE_OWN]
+
+
+# the notebook that teaches what an epsilon is, which needs no results
+rule lesson:
+    input: notebook_of("what_epsilon_means")
+    output: "results/reference_figures/notebooks/what_epsilon_means.ipynb"
+    params:
+        source=notebook_source("what_epsilon_means"),
+    log: "logs/reference_figures/what_epsilon_means.log"
+    conda: "../../envs/tensorldp.yaml"
+    resources: mem_mb=2000
+    shell:
+        "stage notebook {input:q} {output} > {log} 2>&1"
+
+
+# what notebooks show of the kept results, in the notebooks themselves and in docs/figures; both are no outputs of a run
+rule keep_figures:
+    input:
+        [f"results/reference_figures/notebooks/{drawing.name}.ipynb" for drawing in REFERENCE_OWN],
+        rules.lesson.output,
+    params:
+        source=source("keep_figures"),
+        notebooks=NOTEBOOKS,
+        figures=KEPT_FIGURES,
+    log: "logs/keep_figures.log"
+    conda: "../../envs/tensorldp.yaml"
+    localrule: True
+    shell:
+        "stage keep_figures {input:q} --notebooks {params.notebooks:q} --figures {params.figures:q} > {log} 2>&1"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from IPython.display import Image, display
@@ -12,11 +13,11 @@ from matplotlib.figure import Figure
 
 from tensorldp.errors import unknown
 from tensorldp_papers.plots.means import read_metrics
-from tensorldp_papers.plots.sheets import save
-from tensorldp_papers.plots.words import own_data
+from tensorldp_papers.plots.names import dataset_name
+from tensorldp_papers.plots.sheets import DOUBLE, PAGE, save
+from tensorldp_papers.plots.style import label
+from tensorldp_papers.plots.words import own_data, whole_number
 from tensorldp_papers.rooms import paper_of
-
-WIDTH = 830  # pixels of a figure in a notebook
 
 
 def load(metrics: str, folder: str, study: str = "", dataset: str = "") -> tuple[pd.DataFrame, Path]:
@@ -47,18 +48,46 @@ def load(metrics: str, folder: str, study: str = "", dataset: str = "") -> tuple
     return table, out
 
 
+def title_of(figure: Figure) -> str:
+    """Returns the sentence in bold that stands above a figure's panels."""
+    return " ".join(text.get_text() for text in figure.texts if text.get_fontweight() == "bold")
+
+
 def show(draw: Callable[[], Figure], stem: Path | None = None) -> None:
     """Shows a figure below the cell, and saves it for pages and phones (see `tensorldp_papers.plots.sheets.save`).
 
     Args:
-        draw: makes the figure.
+        draw: makes the figure, whose title is also its text alternative.
         stem: its path without the ending; without one it is only shown.
     """
+    drawn: list[Figure] = []
+
+    def noted() -> Figure:
+        drawn.append(draw())
+        return drawn[-1]
+
     if stem is None:
-        stream = io.BytesIO()
-        figure = draw()
-        figure.savefig(stream, format="png", dpi=120, metadata={"Software": None})
-        display(Image(data=stream.getvalue(), width=WIDTH))
-        return
-    save(draw, stem)
-    display(Image(filename=str(stem.with_name(f"{stem.name}.png")), width=WIDTH))
+        noted().savefig(stream := io.BytesIO(), format="png", dpi=DOUBLE, metadata={"Software": None})
+        png = stream.getvalue()
+    else:
+        save(noted, stem)
+        png = stem.with_name(f"{stem.name}.png").read_bytes()
+    display(Image(data=png, width=PAGE.pixels, alt=title_of(drawn[0])))
+
+
+def show_table(table: pd.DataFrame, heads: Mapping[str, str]) -> None:
+    """Shows some columns of a small table below the cell, with the names and numbers that people write.
+
+    Args:
+        table: any.
+        heads: what is written above each column, by its name.
+    """
+    text = table[list(heads)].astype(object).map(_said).set_axis(list(heads.values()), axis="columns")
+    shown = {"text/html": text.to_html(index=False, border=0), "text/plain": text.to_string(index=False)}
+    display(shown, raw=True)
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, str):
+        return dataset_name(label(value))
+    return "–" if pd.isna(value) else whole_number(value)

@@ -1,18 +1,23 @@
-"""Whether the file of a notebook can be run with parameters, and whether it ran to its end."""
+"""Files of notebooks: whether one can be run with parameters, whether it ran to its end, and one with its outputs."""
 
 from __future__ import annotations
 
 import ast
+import base64
+import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import nbformat
 from nbformat.validator import iter_validate
+from PIL import Image
 
 from tensorldp.errors import InputError
 
 TAG, INJECTED = "parameters", "injected-parameters"  # papermill's
+COLOURS = 48  # of a stored picture, which makes it half as large
 
 
 def _read(path: Path) -> Any:
@@ -104,3 +109,26 @@ def check_ended(path: Path, source: Path) -> None:
                 f"the notebook {source} ended by itself in code cell {number} of {len(code)} (sys.exit or the like), "
                 "so what it draws may be incomplete: take that out"
             )
+
+
+def with_outputs(source: Path, executed: Path) -> str:
+    """Returns the text of a notebook with the outputs of its run, which are small and the same after every run.
+
+    Args:
+        source: the notebook; outputs that it has go.
+        executed: what papermill wrote of it.
+    """
+    notebook, ran = (nbformat.read(path, as_version=4) for path in (source, executed))
+    done = (cell for cell in ran.cells if cell.cell_type == "code" and INJECTED not in _tags(cell))
+    for cell, run in zip((cell for cell in notebook.cells if cell.cell_type == "code"), done, strict=True):
+        cell.execution_count, cell.outputs = None, run.outputs
+        for data in (output.data for output in run.outputs if "image/png" in output.get("data", {})):
+            data["image/png"] = _small(data["image/png"])
+    return str(nbformat.writes(notebook)) + "\n"
+
+
+def _small(png: str) -> str:
+    """Returns a picture of two pixels for one of the page with one, in few colours."""
+    picture = Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB").reduce(2)
+    picture.quantize(COLOURS, dither=Image.Dither.NONE).save(stream := io.BytesIO(), "PNG", optimize=True)
+    return base64.b64encode(stream.getvalue()).decode()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -17,13 +18,19 @@ from pygments.lexers import PythonLexer
 from tensorldp.errors import InputError
 from tensorldp.pages import rendered
 
+INTO_REPOSITORY = re.compile(r'<a href="\.\./[^"]*">(.*?)</a>')  # the page of a run may lie elsewhere
+
 
 def _output(output: dict[str, Any]) -> str:
-    """Returns a picture or the text of an output."""
+    """Returns a picture, a table or the text of an output."""
     data = output.get("data", {})
     if "image/png" in data:
         png = "".join(data["image/png"]).strip()
-        return f'<img class="light" alt="figure of this notebook" src="data:image/png;base64,{png}">'
+        alt = output.get("metadata", {}).get("image/png", {}).get("alt", "figure of this notebook")
+        return f'<img class="light" alt="{html.escape(alt)}" src="data:image/png;base64,{png}">'
+    if "text/html" in data:
+        table = "".join(data["text/html"])
+        return f'<div class="scroll" role="group" aria-label="Table of this notebook" tabindex="0">{table}</div>'
     text = output.get("text") or data.get("text/plain") or ""
     return f'<pre tabindex="0">{html.escape("".join(text))}</pre>' if text else ""
 
@@ -35,7 +42,7 @@ def page(notebook: dict[str, Any], title: str) -> str:
     for cell in notebook["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
-            parts.append(words.render(source))
+            parts.append(INTO_REPOSITORY.sub(r"\1", words.render(source)))
         elif cell["cell_type"] == "code":
             code = highlight(source, PythonLexer(), HtmlFormatter(nowrap=True))
             parts += filter(None, (_output(output) for output in cell.get("outputs", [])))

@@ -25,6 +25,7 @@ TARGETS = (
     "results/",
     "resources/",
     "reference_figures",
+    "keep_figures",
     "figures",
     "metrics",
     "checks",
