@@ -116,7 +116,7 @@ def test_membership_compares_a_printed_epsilon_and_orders_by_the_true_one(
         parts += scores(values, variant="attack=membership", mechanism=name, epsilon=at, guarantee_epsilon=true)
     figure = lecture.draw_membership(table(parts, "mnist"))
     assert answer in said(figure)
-    assert named_rows(figure) == ["Laplace, true ε 10", "TLDP-L, true ε 700", "no privacy"]
+    assert named_rows(figure) == ["Laplace, true ε 10", "TLDP-L, true ε 700 (10 printed)", "no privacy"]
 
 
 # pictures of what an attacker gets
