@@ -54,7 +54,7 @@ def test_a_panel_has_at_most_five_lines_and_says_what_is_left_out() -> None:
     ("found", "answer"),
     [
         (audit("laplace", 0.1), "No audit finds more than the nominal ε of one release"),
-        (audit("tldp-l", 1.5), "Audits exceed the nominal ε of TLDP-L, but no profile"),
+        (audit("tldp-l", 1.5), "Audits find more than the nominal ε of TLDP-L, and contradict no profile"),
         (audit("laplace", 50.0), "An audit contradicts the profile of Laplace"),
         (audit("tldp-l", 1.5, delta=0.0), "No audit finds more"),
         (pd.concat([audit("laplace", 0.0), audit("laplace", math.inf)]), "No audit finds more"),

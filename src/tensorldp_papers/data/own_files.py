@@ -260,8 +260,8 @@ def _classes(content: Content, where: str) -> tuple[NDArray[np.int64], list[str]
         if (twin := meanings.setdefault(meaning, k)) != k:
             raise InputError(
                 f"{where}: the label {shown(classes[twin])} of {place(int(first[twin]))} and {shown(text)} of "
-                f"{place(int(first[k]))} differ only in spaces, case, a last point or the form of a number: write each "
-                "class in one way, and make the words of two classes differ in more than that"
+                f"{place(int(first[k]))} differ only in spaces, case, a last full stop or the form of a number: write "
+                "each class in one way, and make the words of two classes differ in more than that"
             )
     numbers = [meaning for meaning in meanings if isinstance(meaning, Decimal)]
     if content.untyped and len(numbers) == len(classes):
@@ -279,7 +279,7 @@ def _classes(content: Content, where: str) -> tuple[NDArray[np.int64], list[str]
 
 
 def _meaning(text: str) -> str | Decimal:
-    """Returns what labels share that a reader takes for one: a number, or a word without spaces, case, last point."""
+    """Returns what labels share that a reader takes for one: a number, or a word without spaces, case, last stop."""
     plain = " ".join(unicodedata.normalize("NFC", text).casefold().split())
     plain = plain.removesuffix(".") or plain
     return Decimal(plain) if _NUMBER.fullmatch(plain) else plain

@@ -166,7 +166,8 @@ def _draw_row(ax: Axes, i: int, row: dict[str, Any]) -> None:
         ring: dict[str, Any] = {"markerfacecolor": PAPER, "markeredgecolor": colour, "markeredgewidth": 1.8}
         ax.plot(row["printed"], i, "o", markersize=9, **ring)
         beside: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "fontsize": SMALLEST, "color": colour}
-        ax.annotate(whole_number(row["printed"]), (row["printed"], i), xytext=(0, 7), **beside)
+        below = {"xytext": (0, -7), "va": "top"} if narrow() else {"xytext": (0, 7)}  # a phone has the name above
+        ax.annotate(whole_number(row["printed"]), (row["printed"], i), **below, **beside)
     hollow: dict[str, Any] = {"marker": "D", "markersize": 8, "markerfacecolor": PAPER, "markeredgewidth": 1.8}
     dot: dict[str, Any] = {"marker": "o", "markersize": 10} if row["proved"] else hollow
     ax.plot(row["guaranteed"], i, color=colour, **dot)

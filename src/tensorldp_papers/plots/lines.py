@@ -89,7 +89,7 @@ def draw_seeds(
         hue="part",
         palette=[colour] * parts,
         estimator=middle,
-        errorbar=("pi", 100),  # from the lowest to the highest
+        errorbar=_ends,
         err_style="band" if is_joined else "bars",
         err_kws={"alpha": BAND, "linewidth": 0} if is_joined else {"elinewidth": 1.0},
         marker=marker,
@@ -102,6 +102,12 @@ def draw_seeds(
     ax.set(xlabel=named[0], ylabel=named[1])  # seaborn writes names of columns
     for line in ax.lines[drawn:]:
         line.set_label(text)
+
+
+def _ends(values: Any) -> tuple[float, float]:
+    """Returns the lowest and the highest value, and no range that lies off a mean which is rounded."""
+    mean = float(values.mean())
+    return min(float(values.min()), mean), max(float(values.max()), mean)
 
 
 def _parts(places: pd.Series, widest: float) -> pd.Series:

@@ -112,7 +112,7 @@ def _beyond(table: pd.DataFrame, audits: pd.DataFrame) -> str:
     over = set(loose[loose["epsilon_lower"] > loose["nominal"]]["mechanism"])
     if not over:
         return "No audit finds more than the nominal ε of one release"
-    return f"Audits exceed the nominal ε of {_names(over)}, but no profile"
+    return f"Audits find more than the nominal ε of {_names(over)}, and contradict no profile"
 
 
 def _names(mechanisms: set[str]) -> str:

@@ -166,7 +166,8 @@ def draw_frontier(metrics: pd.DataFrame, reference: pd.DataFrame) -> Figure:
         draw_level(ax, here[here["line"] == NO_PRIVACY]["value"], "no privacy")
         draw_level(ax, here[here["line"] == "none control=public"]["value"], "public data alone")
         draw_chance(ax, here)
-        draw_mechanism(ax, here[here["line"] == "privunit"], "privunit", text="PrivUnit, public features")
+        own = here[here["line"] == "privunit"]
+        draw_mechanism(ax, own, "privunit", text="PrivUnit" if _is_plain(own) else "PrivUnit, public features")
         draw_mechanism(ax, here[here["line"] == "privunit learner=prior"], "privunit", text="_", marker="s")
         for paper, study, mechanism, metric in PAPERS:
             own = papers[(papers["dataset"] == dataset) & (papers["line"] == paper)]
@@ -181,6 +182,11 @@ def draw_frontier(metrics: pd.DataFrame, reference: pd.DataFrame) -> Figure:
         notes.append(f"Public data alone: {listed([PUBLIC_LABELS[n] for n in datasets if n in PUBLIC_LABELS])}.")
     title = _answer(summary(rows), summary(papers))
     return finish(figure, title, datasets=datasets, note=" ".join(notes), source="What a true ε buys")
+
+
+def _is_plain(rows: pd.DataFrame) -> bool:
+    """Returns whether rows are of a table as it is, without features that public data give."""
+    return bool(rows["variant"].str.contains("backbone=columns").any())
 
 
 def _draw_small(ax: Axes) -> None:
@@ -319,7 +325,8 @@ def findings(metrics: pd.DataFrame) -> list[Finding]:
     if table.empty:
         return []
     table = table[table["dataset"] == (dataset := first_dataset(table))]
+    features = "" if _is_plain(rows[rows["dataset"] == dataset]) else " on public features"
     best = table.iloc[(np.log(table["epsilon"] / PRINTED_EPSILON)).abs().argmin()]
-    before = f"At a true ε of {epsilon_words(float(best['epsilon']))}, {label('privunit')} on public features reaches "
+    before = f"At a true ε of {epsilon_words(float(best['epsilon']))}, {label('privunit')}{features} reaches "
     after = f" accuracy on {dataset_name(dataset)}."
     return [Finding(before, percent(best["labels_public"]), after, STUDY, study_name(STUDY))]

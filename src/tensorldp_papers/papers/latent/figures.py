@@ -79,10 +79,10 @@ def draw_accuracy(metrics: pd.DataFrame) -> Figure:
     datasets = in_order(rows["dataset"])
     figure, axes = panels(len(datasets), columns=2, height=3.0, sharey=True)
     of_latent = rows[rows["line"].isin(list(READINGS))]
-    epsilons(axes, finite(of_latent)["at"], PRINTED_AXIS)
     shares(axes, METRICS[CLEAN][0])
     for ax, dataset in zip(axes, datasets, strict=True):
         here = rows[rows["dataset"] == dataset]
+        epsilons(ax, finite(of_latent[of_latent["dataset"] == dataset])["at"], PRINTED_AXIS)
         draw_level(ax, here[here["line"] == "cnn"]["value"], "no privacy")
         draw_chance(ax, here)
         bound = _clean_ceiling(every[every["dataset"] == dataset])
@@ -359,7 +359,7 @@ def draw_probability() -> Figure:
         pairs = np.array([mean_errors(CODE_BITS, float(p), cast(Any, reading)) for p in probabilities])
         right.plot(probabilities, pairs[:, 1], color=colour, label=text)
         draw_bound(right, probabilities, pairs[:, 0], f"_Eq. 15, {text}")
-        right.text(0.52, pairs[0, 0] + 7, f"{text[8:]}, by Eq. 15", fontsize=SMALLEST, color=QUIET)
+        right.text(0.52, pairs[0, 0] - 7, f"{text[8:]}, by Eq. 15", fontsize=SMALLEST, color=QUIET, va="top")
     left.set(ylim=(0.48, 1.04), ylabel="share of released bits that are true")
     left.axvspan(left.get_xlim()[0], LARGEST_NOMINAL, color=PALE, linewidth=0, zorder=0)
     left.text(0.12, 1.0, "the paper's ε", fontsize=SMALLEST, color=QUIET)

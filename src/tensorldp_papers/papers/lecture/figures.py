@@ -359,8 +359,9 @@ def draw_membership(metrics: pd.DataFrame) -> Figure:
     ax.grid(axis="y", visible=False)
     ax.set_xlabel("share of members found")
     beyond = table[(table[["low", "canary_low"]].max(axis=1) > table["bound"]) & (table["mechanism"] != NO_PRIVACY)]
-    note = "At 10 % false alarms. Grey tick: the most that the guarantee allows. Canaries have random labels. "
-    note += "Lines: 95 % intervals. Labels are released in clear, outside the guarantee. True ε at δ = 1e-5."
+    note = "At 10 % false alarms. Grey tick: the most that the guarantee allows. Circles: records; diamonds: canaries, "
+    note += "with random labels. Lines: 95 % intervals. Labels are released in clear, outside the guarantee. "
+    note += "True ε at δ = 1e-5."
     datasets = attack_rows(metrics, "membership", f"tpr_at_fpr_{RATE}")["dataset"]
     title = _found(table, beyond)
     return finish(figure, title, source="Attack of the project's own", datasets=datasets, note=note, names=False)
@@ -368,7 +369,12 @@ def draw_membership(metrics: pd.DataFrame) -> Figure:
 
 def _under(row: Mapping[Any, Any]) -> str:
     name = short(row["mechanism"])
-    return name if row["mechanism"] == NO_PRIVACY else f"{name}, true ε {whole_number(row['at'])}"
+    if row["mechanism"] == NO_PRIVACY:
+        return name
+    printed = (
+        "" if math.isclose(row["at"], row["printed"], rel_tol=0.01) else f" ({axis_number(row['printed'])} printed)"
+    )
+    return f"{name}, true ε {whole_number(row['at'])}{printed}"
 
 
 def _found(table: pd.DataFrame, beyond: pd.DataFrame) -> str:
@@ -621,7 +627,8 @@ def one_victim(metrics: pd.DataFrame) -> pd.DataFrame:
             at = min(shared, key=lambda e: abs(math.log(e)))
             chosen: pd.DataFrame = cells[cells["epsilon"] == at].assign(dataset=dataset)
             return chosen
-    return pd.DataFrame(columns=["dataset", "mechanism", "epsilon", "guarantee_epsilon", "value"])
+    columns = ["dataset", "mechanism", "epsilon", "guarantee_epsilon", "guarantee_pure_epsilon", "value"]
+    return pd.DataFrame(columns=columns)
 
 
 def draw_one_victim(metrics: pd.DataFrame, pictures: Path | None) -> Figure:
