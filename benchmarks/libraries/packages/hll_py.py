@@ -10,8 +10,8 @@ package = Package("hll-py", "0.1.13")
 @package.randomizer(
     "HyperLogLogLDP._random_or_true_hash",
     epsilon=1.0,
-    says="locally differentially private counting with epsilon",
-    where="README",
+    says="local differentially private counting, with epsilon as parameter",
+    where="its summary",
     categories=8,
     exact=45.4,
     honest=False,

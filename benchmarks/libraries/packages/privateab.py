@@ -7,7 +7,11 @@ import torch
 from kit import Package, bits, response
 
 package = Package("privateAB", "0.0.2")
-SAYS: dict[str, Any] = {"epsilon": 1.0, "says": "privacy_level of local differential privacy", "where": "README"}
+SAYS: dict[str, Any] = {
+    "epsilon": 1.0,
+    "says": "local differential privacy, with privacy_level as parameter",
+    "where": "its summary",
+}
 E = float(np.exp(1.0))
 
 

@@ -11,8 +11,8 @@ package = Package("syndp", "0.5.2")
 @package.randomizer(
     "laplace_mechanism",
     epsilon=1.0,
-    says="epsilon of local differential privacy",
-    where="README",
+    says="local differential privacy, with epsilon as parameter",
+    where="its summary",
     exact=np.inf,
     honest=False,
     note="draws the same noise in each call unless a seed is given: the default is 0",
