@@ -84,7 +84,8 @@ packages answer. The command `python benchmarks/libraries/run.py` makes the tabl
 
 A claim is what the package's documentation says, in its own unit, for one record. A claim that is not refuted within
 seconds is not proved. The command checks at 99.95 % each, so that all together call something true refuted with a
-chance of 5 % at most; some rows were kept from runs at 95 %. Where our algebra has an ε, it is for the same record and δ.
+chance of 5 % at most; some rows were kept from runs at 95 %. Where our algebra has an ε, it is for the same record
+and δ.
 
 - Of {honest} functions whose claims we have no reason to doubt, {false} are refuted.
 - Of the other {others}, {found} are; a remark says what a user should know.
