@@ -6,11 +6,13 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from tensorldp.check import declared
+from tensorldp.check.calls import BATCH, RECORD
 from tensorldp.check.claim import COUNTABLE_NATS, Claim
 from tensorldp.check.distinguishers import FLOATING, IDEAL, PLAIN, TREES
 from tensorldp.check.events import strongest
@@ -18,12 +20,13 @@ from tensorldp.check.gambling import Reach, reach
 from tensorldp.check.noise import declared_tail, noise_misfit
 from tensorldp.check.observers import AMONG_OTHERS, FRESH, MOST_COLUMNS, OBSERVERS, OneRelease
 from tensorldp.check.pairs import pairs
+from tensorldp.check.records import Records
 from tensorldp.check.search import Breach, Budget, Search, histogram
 from tensorldp.check.side_channels import dependence, timing_difference
-from tensorldp.check.target import Release, Target
+from tensorldp.check.target import Target
 from tensorldp.check.verdict import Attempt, Finding, Verdict, breach_finding, epsilon_bound
 from tensorldp.domain import DTYPES, Domain
-from tensorldp.errors import InputError, check_flag, check_positive, check_real, check_whole, shown
+from tensorldp.errors import InputError, check_flag, check_positive, check_real, check_whole, check_word, shown
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.memory import check_memory
 from tensorldp.randomness import generator, seed_from
@@ -43,9 +46,9 @@ TOO_LARGE = f"not tried: a claim of more than {COUNTABLE_NATS:g} nats cannot be 
 
 
 def check(
-    checked: Mechanism | Release,
+    checked: Mechanism | Callable[..., Any],
     *,
-    domain: Domain | None = None,
+    domain: Domain | Records | None = None,
     claim_epsilon: float | None = None,
     claim_delta: float = 0.0,
     minutes: float = 2.0,
@@ -59,6 +62,9 @@ def check(
     dtype: torch.dtype = torch.float64,
     dtypes: Sequence[torch.dtype] | None = None,
     pair: tuple[Tensor, Tensor] | None = None,
+    made: bool = False,
+    call: str | None = None,
+    decode: Callable[[Any], Any] | None = None,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Verdict:
     """Tries to prove a claimed guarantee wrong.
@@ -68,8 +74,9 @@ def check(
     proved: the verdict says what was tried.
 
     Args:
-        checked: a mechanism, or a function of a batch (batch, *shape) and a generator that returns the releases.
-        domain: where records live; needed for a function.
+        checked: a mechanism, or a function of records as it is (`tensorldp.check.calls` says how it may be called, and
+            `tensorldp.check.columns` what it may return).
+        domain: where records live, a Box, a Ball, `Categories`, `Numbers` or `Rows`; needed for a function.
         claim_epsilon: the epsilon of the claim; without one, the claim is the mechanism's own curve.
         claim_delta: the delta of the claim.
         minutes: processor time for all of it, > 0; a gross lie takes seconds.
@@ -86,6 +93,9 @@ def check(
         dtypes: the formats whose floats are examined; None for float64 and float32, or for `dtype` alone if it is
             float32.
         pair: two records to try first.
+        made: whether `checked` is a class, or has no parameters, and makes what is checked, anew for each first call.
+        call: "batch" or "record", what a function is given; None finds out.
+        decode: what everybody can compute from one release, such as which candidates a hash that it names supports.
         progress: called with a line from time to time.
 
     Raises:
@@ -101,7 +111,9 @@ def check(
     seed = check_whole("seed of a check", seed, high=2**63 - 1)
     if dtype not in RECORD_DTYPES:
         raise InputError(f"dtype of a check must be torch.float64 or torch.float32, got {shown(dtype)}")
-    target = Target.of(checked, domain, dtype)
+    if call is not None:
+        check_word("call of a check", call, BATCH, RECORD)
+    target = Target.of(checked, domain, dtype, made=made, call=call, decode=decode)
     if claim_epsilon is None and claim_delta != 0.0:
         raise InputError(f"claim_delta {claim_delta!r} of a check needs claim_epsilon, the epsilon of the same claim")
     if claim_epsilon is not None:
@@ -180,6 +192,7 @@ class _Check:
             "" if self.bound[0] > 0.0 else self.no_bound,
             None if refuted else self.reach,
             str(self.target.dtype).removeprefix("torch."),
+            self.target.notes,
         )
 
     def _first_look(self) -> None:

@@ -137,6 +137,9 @@ def _candidates(target: Target, seed: int, given: tuple[Tensor, Tensor] | None) 
         yield Pair("given", *given)
     if target.mechanism is not None:
         yield Pair("declared as the worst", *target.mechanism.worst_pair())
+    if target.records is not None:
+        for name, x, x_prime in target.records.pairs():
+            yield Pair(name, x, x_prime)
     yield Pair("all low and all high", box.constant(low), box.constant(high))
     yield Pair("first element low and high", spike(middle, 0, low), spike(middle, 0, high))
     alternating = torch.full((size,), high, dtype=torch.float64)

@@ -10,12 +10,15 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from gc import get_referents
 from types import FunctionType, ModuleType
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from tensorldp.audit.observed import Form, observed
+from tensorldp.check.calls import Foreign
+from tensorldp.check.records import Records, records_of
 from tensorldp.domain import Domain
 from tensorldp.errors import InputError, blamed, described
 from tensorldp.mechanisms.base import Mechanism
@@ -89,6 +92,7 @@ class Target:
         mechanism: the mechanism, if it is one; what it declares is then tested as well.
         form: what a release is made of, known from the first one on.
         unused: a copy of what is checked, made before its first release, or why there is none.
+        records: what kind of records these are; None for a mechanism's.
     """
 
     name: str
@@ -100,10 +104,29 @@ class Target:
     mechanism: Mechanism | None = field(default=None, repr=False)
     form: Form | None = field(default=None, init=False)
     unused: Mechanism | Release | str = field(default="", repr=False)
+    records: Records | None = field(default=None, repr=False)
 
     @classmethod
-    def of(cls, checked: Mechanism | Release, domain: Domain | None, dtype: torch.dtype = torch.float64) -> Target:
-        """Builds the target for a mechanism or a function, given records of this format; a function needs a domain."""
+    def of(
+        cls,
+        checked: Mechanism | Callable[..., Any],
+        domain: Domain | Records | None,
+        dtype: torch.dtype = torch.float64,
+        *,
+        made: bool = False,
+        call: str | None = None,
+        decode: Callable[[Any], Any] | None = None,
+    ) -> Target:
+        """Builds the target for a mechanism or a function, given records of this format; a function needs a domain.
+
+        Args:
+            checked: the mechanism or function.
+            domain: where records live.
+            dtype: the format of real numbers.
+            made: whether `checked` is a class, or has no parameters, and makes the function.
+            call: "batch" or "record", what a function is given; None finds out.
+            decode: what everybody can compute from one release of a function.
+        """
         if isinstance(checked, Mechanism):
             if not checked.same_shape:
                 raise InputError(
@@ -123,7 +146,10 @@ class Target:
         if domain is None:
             raise InputError("a check of a function needs a domain, a Box or a Ball")
         name = str(getattr(checked, "__name__", type(checked).__name__))
-        return cls(name, checked, domain, dtype=dtype, unused=_copy(checked))
+        records = records_of(domain)
+        function = Foreign(name, checked, records, made=made, way=call, decode=decode)
+        box, integer = records.domain, records.integer
+        return cls(name, function, box, integer, dtype, unused=_copy(function), records=records)
 
     def anew(self) -> Target:
         """Returns this target with a copy of what is checked as it was before its first release."""
@@ -157,12 +183,19 @@ class Target:
         """
         if dtype == torch.float64:
             return replace(self, dtype=dtype, step=0.0)
+        if self.records is not None and not self.records.floats:
+            raise InputError(f"records are {self.records}, not real numbers")
         box = self.domain.as_box()
         farthest = max(abs(box.low), abs(box.high))
         exact = not self.integer or farthest <= 1 << 24
         if not (exact and farthest <= COARSE / 16 * box.width and box.width >= 1e-15 and farthest <= 1e15):
             raise InputError(f"{str(dtype).removeprefix('torch.')} is too coarse for the domain {self.domain}")
         return replace(self, dtype=dtype, step=box.width / COARSE)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Returns what a user should know of how a function was called and its releases were read."""
+        return tuple(self.function.notes) if isinstance(self.function, Foreign) else ()
 
     @property
     def size(self) -> int:
@@ -176,8 +209,8 @@ class Target:
 
     def nearest(self, records: Tensor) -> Tensor:
         """Returns the records that it takes nearest to those of a batch, float64 (batch, *shape)."""
-        of_mechanism = getattr(self.mechanism, "nearest_records", self.domain.project)
-        inside: Tensor = of_mechanism(records.double())
+        of_kind = self.domain.project if self.records is None else self.records.nearest
+        inside: Tensor = getattr(self.mechanism, "nearest_records", of_kind)(records.double())
         return inside
 
     def release(self, batch: Tensor, source: torch.Generator) -> Tensor:

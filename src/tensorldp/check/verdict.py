@@ -76,6 +76,7 @@ class Verdict:
         samples, seconds: releases of each record, and processor time.
         reach: the least lies that would have been found, None where the claim is refuted or counting cannot refute it.
         dtype: the format of the records that were handed out.
+        notes: what a user should know of how a function was called and its releases were read.
     """
 
     subject: str
@@ -93,6 +94,7 @@ class Verdict:
     no_bound: str = field(default="", repr=False)
     reach: Reach | None = field(default=None, repr=False)
     dtype: str = field(default="float64", repr=False)
+    notes: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def proved(self) -> str:
@@ -116,6 +118,7 @@ class Verdict:
         ]
         lines += [] if self.reach is None else [f"  would have found: {self.reach}"]
         lines += [f"  {finding.kind}: {finding.text}" for finding in self.findings]
+        lines += [f"  note: {note}" for note in self.notes]
         lines += [
             f"  {tried.name}: {tried.outcome}" for tried in self.attempts if tried.outcome.startswith("not tried")
         ]

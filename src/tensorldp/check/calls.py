@@ -1,0 +1,385 @@
+"""Functions as they are: how one is called, where its randomness comes from, and how what it returns is read.
+
+`check` works on a function of a batch and a torch generator that returns a tensor. Any other function is called in one
+of these ways, found out at its first call and the same from then on:
+
+| parameter for randomness | what it is given |
+|---|---|
+| annotated as a generator, or named `rng`, `random_state`, `seed` or `generator` | one of that kind |
+| another second one that has no default | a generator of torch, NumPy or Python: the first that works |
+| none | nothing; the global states of NumPy, Python, torch and numba are seeded, and put back afterwards |
+
+Functions for torch's generator are given a batch, all others one record at a time.
+"""
+
+from __future__ import annotations
+
+import inspect
+import random
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tensorldp.check.columns import Layout, learned, plain
+from tensorldp.check.decoding import recognised
+from tensorldp.check.records import Numbers, Records
+from tensorldp.errors import InputError, blamed, described, kind_of
+from tensorldp.randomness import generator, numpy_generator, seed_from
+
+BATCH, RECORD = "batch", "record"
+PROBED = 256  # records whose releases show what releases are made of
+NAMES = {  # of parameters, and the kinds of randomness to try for each
+    "generator": ("torch", "numpy"),
+    "rng": ("numpy", "python", "torch"),
+    "random_generator": ("numpy", "python"),
+    "random_state": ("state", "numpy"),
+    "seed": ("seed",),
+}
+KINDS: dict[str, Callable[[torch.Generator], Any]] = {
+    "torch": lambda source: source,
+    "numpy": numpy_generator,
+    "state": lambda source: np.random.RandomState(seed_from(source) % (1 << 32)),  # noqa: NPY002 what they ask for
+    "python": lambda source: random.Random(seed_from(source)),
+    "seed": lambda source: seed_from(source) % (1 << 31),
+}
+TYPES = {
+    torch.Generator: "torch",
+    np.random.Generator: "numpy",
+    np.random.RandomState: "state",
+    random.Random: "python",
+}
+
+
+@dataclass
+class Protocol:
+    """How a function is called and its releases are read; found out once, and shared by its copies.
+
+    Attributes:
+        way: "batch" or "record", what it is given.
+        randomness: the kind of generator that it is given, "global" for none.
+        parameter: the name of that parameter, where it is passed by name.
+        turned: whether it returns columns for a batch, and not rows.
+        layout: what becomes of a release; None where a batch gives one tensor or array of numbers.
+        decode: what everybody can compute from a release, beside it.
+        decoded: what becomes of that.
+        notes: what a user should know of all this.
+    """
+
+    way: str
+    randomness: str
+    parameter: str | None = None
+    turned: bool = False
+    layout: Layout | None = None
+    decode: Callable[[Any], Any] | None = None
+    decoded: Layout | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+class Foreign:
+    """A function of somebody else as `check` calls one: of a batch and a torch generator, to a tensor or an array.
+
+    Args:
+        name: for messages.
+        function: what is called, or what makes it, where `made` is True.
+        records: what it is given.
+        made: whether `function` has no parameters, or is a class, and makes what is called, anew for each copy.
+        way: "batch" or "record"; None finds out.
+        decode: a function of one release.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        records: Records,
+        *,
+        made: bool = False,
+        way: str | None = None,
+        decode: Callable[[Any], Any] | None = None,
+    ) -> None:
+        self.name, self.records, self.made, self.way, self.decode = name, records, made, way, decode
+        self.maker = function
+        with blamed(f"{name} cannot be made"):
+            self.function = function() if made else function
+        if not callable(self.function):
+            raise InputError(f"{name} makes {kind_of(self.function)}, which cannot be called")
+        self.found: list[Protocol] = []
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Foreign:
+        """Returns a copy that shares what was found out; this object itself where the function cannot be copied."""
+        if self.made:
+            fresh = Foreign(self.name, self.maker, self.records, made=True, way=self.way, decode=self.decode)
+        else:
+            function = deepcopy(self.function, memo)
+            if function is self.function:
+                return self
+            fresh = Foreign(self.name, function, self.records, way=self.way, decode=self.decode)
+        fresh.found = self.found
+        return fresh
+
+    @property
+    def notes(self) -> list[str]:
+        """Returns what a user should know of how it is called."""
+        return [note for protocol in self.found for note in protocol.notes]
+
+    def __call__(self, points: Tensor, source: torch.Generator) -> Any:
+        """Releases the records that points (batch, *shape) stand for, one row each."""
+        if not self.found:
+            return self._first(points, source)
+        return self._read(self.found[0], self._released(self.found[0], points, source), len(points))
+
+    def _released(self, protocol: Protocol, points: Tensor, source: torch.Generator) -> Any:
+        """Calls the function."""
+        if protocol.randomness == "torch" and protocol.way == BATCH:
+            return self._with(protocol, self._tensor(points), source)
+        with _global_states(source) if protocol.randomness == "global" else _nothing():
+            given = KINDS[protocol.randomness](source) if protocol.randomness in KINDS else None
+            if protocol.way == BATCH:
+                return self._with(protocol, self.records.together(points), given)
+            released = []
+            for record in self.records.given(points):
+                if protocol.randomness == "seed":
+                    given = KINDS["seed"](source)
+                released.append(self._with(protocol, record, given))
+            return released
+
+    def _tensor(self, points: Tensor) -> Any:
+        """Returns a batch for a function that works with torch: a tensor, unless records are texts or rows."""
+        if isinstance(self.records, Numbers):
+            return points.round().long() if self.records.integer else points
+        records = self.records.together(points)
+        return torch.from_numpy(records) if _numeric(records) else records
+
+    def _with(self, protocol: Protocol, record: Any, given: Any) -> Any:
+        if protocol.randomness == "global":
+            return self.function(record)
+        return (
+            self.function(record, given)
+            if protocol.parameter is None
+            else self.function(record, **{protocol.parameter: given})
+        )
+
+    def _first(self, points: Tensor, source: torch.Generator) -> Any:
+        """Finds out how the function is called, from its parameters and by trying."""
+        failed: list[str] = []
+        first: BaseException | None = None
+        for protocol in self._protocols():
+            try:
+                out = self._released(protocol, points, source)
+            except (InputError, KeyboardInterrupt):
+                raise
+            except CALLED_WRONGLY as error:
+                first = first or error
+                failed.append(f"{WORDS[protocol.randomness]}: {described(error)}")
+                continue
+            read = self._learn(protocol, out, points, source)
+            self.found.append(protocol)
+            return read
+        if first is not None and (len(failed) == 1 or isinstance(first, ValueError)):
+            raise first
+        raise InputError(f"{self.name} cannot be called; {'; '.join(failed)}")
+
+    def _protocols(self) -> Iterator[Protocol]:
+        """Yields the ways in which the function may be called, the likeliest first."""
+        kinds, parameter = _randomness(self.function)
+        for kind in kinds:
+            way = self.way or (BATCH if kind == "torch" else RECORD)
+            yield Protocol(way, kind, parameter)
+
+    def _learn(self, protocol: Protocol, out: Any, points: Tensor, source: torch.Generator) -> Any:
+        """Fixes how what it returns is read, from further releases where it is not one tensor or array of numbers."""
+        if protocol.way == BATCH and self.decode is None and _numeric(out):
+            return out
+        protocol.decode = self.decode
+        probe = self._probe(points)
+        own = generator("check", "what releases are made of", self.name)
+        seen = self._released(protocol, probe, own)
+        if protocol.way == BATCH:
+            protocol.turned = _is_turned(seen, len(probe))
+        rows = self._plain(protocol, seen, len(probe))
+        with _about(self.name):
+            protocol.layout = learned(rows, self.records.values)
+            if protocol.decode is None:
+                support = recognised(self.records.given(probe), rows, self.records.values)
+                if support is not None:
+                    protocol.decode = support
+                    protocol.notes.append(f"a release names its hash function, and was decoded: {support}")
+            if protocol.decode is not None:
+                protocol.decoded = learned(self._decoded(protocol, seen, rows), self.records.values)
+        if protocol.randomness == "global":
+            again = self._plain(
+                protocol,
+                self._released(protocol, probe, generator("check", "what releases are made of", self.name)),
+                len(probe),
+            )
+            with _about(self.name):
+                if not np.array_equal(
+                    protocol.layout.rows(rows), protocol.layout.rows(again), equal_nan=protocol.layout.whole is False
+                ):
+                    protocol.notes.append(OWN_SOURCE)
+        return self._read(protocol, out, len(points))
+
+    def _probe(self, points: Tensor) -> Tensor:
+        """Returns records all over the domain, those of a batch first."""
+        box = self.records.domain.as_box()
+        source = generator("check", "probe", self.name)
+        drawn = torch.rand(PROBED, *box.shape, generator=source, dtype=torch.float64) * box.width + box.low
+        drawn[0::8], drawn[1::8] = box.low, box.high
+        return torch.cat([points, self.records.nearest(drawn).to(points.dtype)])
+
+    def _plain(self, protocol: Protocol, out: Any, rows: int) -> list[Any]:
+        """Returns what was released as plain Python, one value for each record."""
+        each = _rows(out, rows, protocol.turned) if protocol.way == BATCH else out
+        if len(each) != rows:
+            raise InputError(f"{self.name} must return one release a record: for {rows}, got {len(each)}")
+        with _about(self.name):
+            return [plain(one) for one in each]
+
+    def _decoded(self, protocol: Protocol, out: Any, rows: Sequence[Any]) -> list[Any]:
+        """Returns what is computed from each release, which a user's function is given as it is."""
+        assert protocol.decode is not None
+        own = self.decode is None
+        each = rows if own else out if protocol.way == RECORD else _rows(out, len(rows), protocol.turned)
+        with blamed(f"decoding a release of {self.name} failed"):
+            return [plain(protocol.decode(one)) for one in each]
+
+    def _read(self, protocol: Protocol, out: Any, rows: int) -> Any:
+        """Returns releases as one tensor or array of numbers, a row each."""
+        if protocol.layout is None:
+            return out
+        seen = self._plain(protocol, out, rows)
+        with _about(self.name):
+            found = protocol.layout.rows(seen)
+            if protocol.decoded is not None:
+                decoded = protocol.decoded.rows(self._decoded(protocol, out, seen))
+                whole = found.dtype == decoded.dtype == np.int64
+                found = np.concatenate((decoded, found), axis=1, dtype=np.int64 if whole else np.float64)
+        return found
+
+
+WORDS = {
+    "torch": "with a batch and torch's generator",
+    "numpy": "with NumPy's generator",
+    "state": "with a RandomState",
+    "python": "with Python's random.Random",
+    "seed": "with a seed",
+    "global": "with a record alone",
+}
+CALLED_WRONGLY = (TypeError, AttributeError, ValueError)  # what a call of another kind than expected raises
+OWN_SOURCE = (
+    "it draws from a source of its own, which no seed reaches: the same command gives other numbers, within the "
+    "confidence stated"
+)
+
+
+def _randomness(function: Callable[..., Any]) -> tuple[tuple[str, ...], str | None]:
+    """Returns the kinds of randomness to try, and the parameter's name if it is passed by name."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # built-in, or compiled
+        return ("global", "torch", "numpy"), None
+    positional = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    record = positional[0] if positional else None
+    for one in parameters:
+        if one is record or one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
+            continue
+        by_name = one.name if one.kind is one.KEYWORD_ONLY or positional.index(one) != 1 else None
+        kind = next((word for kind, word in TYPES.items() if _is_type(one.annotation, kind)), None)
+        if kind is not None:
+            return (kind,), by_name
+        if one.name in NAMES:
+            kinds = NAMES[one.name]
+            return kinds, by_name
+    needed = [one for one in positional[1:] if one.default is one.empty]
+    if needed or (not positional and any(one.kind is one.VAR_POSITIONAL for one in parameters)):
+        return ("torch", "numpy", "python", "global"), None
+    return ("global",), None
+
+
+def _is_type(annotation: object, kind: type) -> bool:
+    """Returns whether a parameter is annotated with this type of generator, or with its full name as a text."""
+    if isinstance(annotation, str):
+        text = annotation.replace("np.", "numpy.").partition("|")[0].strip()
+        return text == f"{kind.__module__.partition('.')[0]}.{kind.__name__}" or text.endswith(
+            f"random.{kind.__name__}"
+        )
+    return annotation is kind
+
+
+def _numeric(out: Any) -> bool:
+    """Returns whether this is for `observed`: a tensor of any kind or an array of numbers."""
+    return isinstance(out, Tensor) or (isinstance(out, np.ndarray) and out.dtype.kind not in "OUST")
+
+
+def _is_turned(out: Any, rows: int) -> bool:
+    """Returns whether a batch's releases are columns with an entry for each record, and not one item for each."""
+    if isinstance(out, dict):
+        return True
+    sized = isinstance(out, (tuple, list)) and all(
+        hasattr(part, "__len__") and not isinstance(part, str) for part in out
+    )
+    return sized and len(out) != rows and all(len(part) == rows for part in out)
+
+
+def _rows(out: Any, rows: int, turned: bool) -> Sequence[Any]:
+    """Cuts what was returned for a batch into what belongs to each record."""
+    if turned:
+        columns = out if isinstance(out, dict) else dict(enumerate(out))
+        listed = {name: list(column) for name, column in columns.items()}
+        if any(len(column) != rows for column in listed.values()):
+            raise InputError(f"a batch of {rows} needs {rows} entries in each column of a release")
+        names = list(listed)
+        cut = zip(*listed.values(), strict=True)
+        return [dict(zip(names, row, strict=True)) for row in cut] if isinstance(out, dict) else list(cut)
+    if type(out).__name__ == "DataFrame":
+        return list(out.itertuples(index=False, name=None))
+    if isinstance(out, (Tensor, np.ndarray)) and out.ndim == 0:
+        raise InputError(f"it must return one release a record: for {rows}, got a single number")
+    try:
+        return list(out)
+    except TypeError:
+        raise InputError(f"it must return one release a record: for {rows}, got {kind_of(out)}") from None
+
+
+@contextmanager
+def _about(name: str) -> Iterator[None]:
+    """Says in an error about releases whose they are."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from error
+
+
+@contextmanager
+def _nothing() -> Iterator[None]:
+    yield
+
+
+_NUMBA: list[Callable[[int], None]] = []
+
+
+@contextmanager
+def _global_states(source: torch.Generator) -> Iterator[None]:
+    """Seeds the random states that libraries share, and puts them back; numba's, which cannot be read, is only seeded."""
+    seed = seed_from(source) % (1 << 32)
+    before = np.random.get_state(), random.getstate(), torch.get_rng_state()  # noqa: NPY002 what libraries use
+    np.random.seed(seed)  # noqa: NPY002
+    random.seed(seed)
+    torch.default_generator.manual_seed(seed)
+    if "numba" in sys.modules:
+        if not _NUMBA:
+            _NUMBA.append(sys.modules["numba"].njit(lambda number: np.random.seed(number)))  # noqa: NPY002
+        _NUMBA[0](seed)
+    try:
+        yield
+    finally:
+        np.random.set_state(before[0])  # noqa: NPY002
+        random.setstate(before[1])
+        torch.set_rng_state(before[2])

@@ -1,0 +1,96 @@
+"""What everybody can compute from a release that names its own hash function: which candidates hash to its answer.
+
+In local hashing a release is an answer and the seed of a hash function. By itself the answer tells nothing, and seeds
+hardly repeat, so that counting sees nothing; the support of each candidate, hash(candidate, seed) == answer, tells all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+Hash = Callable[[str, int], int]
+MOST_CANDIDATES = 1 << 10
+CLEAR = 8.0  # standard deviations by which answers agree with the records' own hashes more often than by chance
+
+
+def _hashes() -> dict[str, Hash]:
+    """Returns the hash functions that are installed, by name, each from a text and a seed."""
+    found: dict[str, Hash] = {}
+    for module, name in (("xxhash", "xxh32"), ("xxhash", "xxh64"), ("mmh3", "hash")):
+        try:
+            function = getattr(import_module(module), name)
+        except (ImportError, AttributeError):
+            continue
+        if module == "mmh3":
+            found["mmh3.hash"] = lambda text, seed, function=function: function(text, seed, signed=False)
+        else:
+            found[f"xxhash.{name}"] = lambda text, seed, function=function: function(text, seed=seed).intdigest()
+    return found
+
+
+@dataclass(frozen=True)
+class Support:
+    """Which candidates agree with a release of local hashing.
+
+    Attributes:
+        name: of the hash function.
+        function: it.
+        size: how many answers there are.
+        answer, seed: the places of the two in a release.
+        candidates: the texts that may have been hashed.
+    """
+
+    name: str
+    function: Hash
+    size: int
+    answer: int
+    seed: int
+    candidates: tuple[str, ...]
+
+    def __call__(self, release: Sequence[Any]) -> tuple[bool, ...]:
+        """Returns for each candidate whether its hash is the answer."""
+        answer, seed = int(release[self.answer]), int(release[self.seed])
+        return tuple(self.function(text, seed) % self.size == answer for text in self.candidates)
+
+    def __str__(self) -> str:
+        return f"{self.name}(text, seed) % {self.size} == answer"
+
+
+def recognised(records: Sequence[Any], releases: Sequence[Any], values: Sequence[Any]) -> Support | None:
+    """Finds the hash function of releases that are pairs of an answer and a seed, or None.
+
+    It is the one under which answers are the hashes of the records themselves far more often than by chance. A wrong
+    guess costs power and no more: what is computed from a release is no more than everybody can compute.
+
+    Args:
+        records: what was released.
+        releases: their plain releases, one each.
+        values: the categories of the records.
+    """
+    if not 2 <= len(values) <= MOST_CANDIDATES or len(releases) < 64:
+        return None
+    pairs = [np.asarray(release).reshape(-1).tolist() for release in releases if np.size(release) == 2]
+    if len(pairs) < len(releases) or not all(isinstance(one, int) and one >= 0 for pair in pairs for one in pair):
+        return None
+    seed = int(len({second for _, second in pairs}) > len({first for first, _ in pairs}))
+    answers, seeds = [pair[1 - seed] for pair in pairs], [pair[seed] for pair in pairs]
+    if len(set(seeds)) < len(seeds) / 2:
+        return None
+    least, best = max(answers) + 1, None
+    for name, function in _hashes().items():
+        try:
+            hashed = np.array([function(str(one), at) for one, at in zip(records, seeds, strict=True)], dtype=np.uint64)
+        except (TypeError, ValueError, OverflowError):  # seeds that this function does not take
+            continue
+        for size in range(max(2, least), 2 * least + 8):
+            agree = int(np.count_nonzero(hashed % np.uint64(size) == np.array(answers, dtype=np.uint64)))
+            chance = len(answers) / size
+            clear = (agree - chance) / np.sqrt(chance * (1 - 1 / size))
+            if clear > max(CLEAR, best[0] if best else 0.0):
+                best = (clear, Support(name, function, size, 1 - seed, seed, tuple(map(str, values))))
+    return best[1] if best else None
