@@ -17,13 +17,16 @@ from __future__ import annotations
 import inspect
 import random
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -31,10 +34,11 @@ from tensorldp.check.columns import Layout, learned, plain
 from tensorldp.check.decoding import recognised
 from tensorldp.check.records import Numbers, Records
 from tensorldp.errors import InputError, blamed, described, kind_of
-from tensorldp.randomness import generator, numpy_generator, seed_from
+from tensorldp.randomness import derive_seed, generator, numpy_generator, seed_from
 
 BATCH, RECORD = "batch", "record"
-PROBED = 256  # records whose releases show what releases are made of
+PROBED, PROBED_AT_ONCE = 259, 37  # records whose releases show what releases are made of; sizes as no shape has
+PROBE_SECONDS = 1.0  # after which a slow function has shown enough
 NAMES = {  # of parameters, and the kinds of randomness to try for each
     "generator": ("torch", "numpy"),
     "rng": ("numpy", "python", "torch"),
@@ -45,7 +49,7 @@ NAMES = {  # of parameters, and the kinds of randomness to try for each
 KINDS: dict[str, Callable[[torch.Generator], Any]] = {
     "torch": lambda source: source,
     "numpy": numpy_generator,
-    "state": lambda source: np.random.RandomState(seed_from(source) % (1 << 32)),  # noqa: NPY002 what they ask for
+    "state": lambda source: np.random.RandomState(seed_from(source) % (1 << 32)),
     "python": lambda source: random.Random(seed_from(source)),
     "seed": lambda source: seed_from(source) % (1 << 31),
 }
@@ -57,6 +61,32 @@ TYPES = {
 }
 
 
+@dataclass(frozen=True)
+class Reading:
+    """What is computed from a release, and the columns that it becomes."""
+
+    compute: Callable[[Any], Any]
+    layout: Layout
+
+    def rows(self, releases: Sequence[Any]) -> npt.NDArray[Any]:
+        """Returns the columns of some releases, int64 or float64 (releases, width)."""
+        if self.compute is plain:
+            return self.layout.rows([plain(one) for one in releases])
+        with blamed("decoding a release failed"):
+            decoded = [plain(self.compute(one)) for one in releases]
+        return self.layout.rows(decoded)
+
+
+@dataclass(frozen=True)
+class _Composed:
+    """A decoder of releases as plain Python."""
+
+    of_plain: Callable[[Any], Any]
+
+    def __call__(self, release: Any) -> Any:
+        return self.of_plain(plain(release))
+
+
 @dataclass
 class Protocol:
     """How a function is called and its releases are read; found out once, and shared by its copies.
@@ -66,9 +96,7 @@ class Protocol:
         randomness: the kind of generator that it is given, "global" for none.
         parameter: the name of that parameter, where it is passed by name.
         turned: whether it returns columns for a batch, and not rows.
-        layout: what becomes of a release; None where a batch gives one tensor or array of numbers.
-        decode: what everybody can compute from a release, beside it.
-        decoded: what becomes of that.
+        readings: what becomes of a release; none where a batch gives one tensor or array of numbers.
         notes: what a user should know of all this.
     """
 
@@ -76,9 +104,7 @@ class Protocol:
     randomness: str
     parameter: str | None = None
     turned: bool = False
-    layout: Layout | None = None
-    decode: Callable[[Any], Any] | None = None
-    decoded: Layout | None = None
+    readings: tuple[Reading, ...] = ()
     notes: list[str] = field(default_factory=list)
 
 
@@ -87,9 +113,8 @@ class Foreign:
 
     Args:
         name: for messages.
-        function: what is called, or what makes it, where `made` is True.
+        function: what is called. A class, or a function without parameters, makes it, anew for each copy.
         records: what it is given.
-        made: whether `function` has no parameters, or is a class, and makes what is called, anew for each copy.
         way: "batch" or "record"; None finds out.
         decode: a function of one release.
     """
@@ -100,27 +125,23 @@ class Foreign:
         function: Callable[..., Any],
         records: Records,
         *,
-        made: bool = False,
         way: str | None = None,
         decode: Callable[[Any], Any] | None = None,
     ) -> None:
-        self.name, self.records, self.made, self.way, self.decode = name, records, made, way, decode
-        self.maker = function
+        self.name, self.records, self.way, self.decode = name, records, way, decode
+        self.given, self.made = function, _makes(function)
         with blamed(f"{name} cannot be made"):
-            self.function = function() if made else function
+            self.function = function() if self.made else function
         if not callable(self.function):
             raise InputError(f"{name} makes {kind_of(self.function)}, which cannot be called")
         self.found: list[Protocol] = []
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Foreign:
         """Returns a copy that shares what was found out; this object itself where the function cannot be copied."""
-        if self.made:
-            fresh = Foreign(self.name, self.maker, self.records, made=True, way=self.way, decode=self.decode)
-        else:
-            function = deepcopy(self.function, memo)
-            if function is self.function:
-                return self
-            fresh = Foreign(self.name, function, self.records, way=self.way, decode=self.decode)
+        function = self.given if self.made else deepcopy(self.given, memo)
+        if function is self.given and not self.made:
+            return self
+        fresh = Foreign(self.name, function, self.records, way=self.way, decode=self.decode)
         fresh.found = self.found
         return fresh
 
@@ -160,11 +181,9 @@ class Foreign:
     def _with(self, protocol: Protocol, record: Any, given: Any) -> Any:
         if protocol.randomness == "global":
             return self.function(record)
-        return (
-            self.function(record, given)
-            if protocol.parameter is None
-            else self.function(record, **{protocol.parameter: given})
-        )
+        if protocol.parameter is None:
+            return self.function(record, given)
+        return self.function(record, **{protocol.parameter: given})
 
     def _first(self, points: Tensor, source: torch.Generator) -> Any:
         """Finds out how the function is called, from its parameters and by trying."""
@@ -179,7 +198,7 @@ class Foreign:
                 first = first or error
                 failed.append(f"{WORDS[protocol.randomness]}: {described(error)}")
                 continue
-            read = self._learn(protocol, out, points, source)
+            read = self._learn(protocol, out, points)
             self.found.append(protocol)
             return read
         if first is not None and (len(failed) == 1 or isinstance(first, ValueError)):
@@ -193,75 +212,82 @@ class Foreign:
             way = self.way or (BATCH if kind == "torch" else RECORD)
             yield Protocol(way, kind, parameter)
 
-    def _learn(self, protocol: Protocol, out: Any, points: Tensor, source: torch.Generator) -> Any:
-        """Fixes how what it returns is read, from further releases where it is not one tensor or array of numbers."""
-        if protocol.way == BATCH and self.decode is None and _numeric(out):
+    def _learn(self, protocol: Protocol, out: Any, points: Tensor) -> Any:
+        """Fixes how what it returns is read, by further releases where it is not one tensor or array of numbers."""
+        as_it_is = protocol.way == BATCH and self.decode is None and _numeric(out)
+        if as_it_is and protocol.randomness == "torch":
             return out
-        protocol.decode = self.decode
-        probe = self._probe(points)
-        own = generator("check", "what releases are made of", self.name)
-        seen = self._released(protocol, probe, own)
-        if protocol.way == BATCH:
-            protocol.turned = _is_turned(seen, len(probe))
-        rows = self._plain(protocol, seen, len(probe))
-        with _about(self.name):
-            protocol.layout = learned(rows, self.records.values)
-            if protocol.decode is None:
-                support = recognised(self.records.given(probe), rows, self.records.values)
-                if support is not None:
-                    protocol.decode = support
-                    protocol.notes.append(f"a release names its hash function, and was decoded: {support}")
-            if protocol.decode is not None:
-                protocol.decoded = learned(self._decoded(protocol, seen, rows), self.records.values)
-        if protocol.randomness == "global":
-            again = self._plain(
-                protocol,
-                self._released(protocol, probe, generator("check", "what releases are made of", self.name)),
-                len(probe),
-            )
+        probes = self._probes(points)
+        seed = derive_seed("check", "what releases are made of", self.name)
+        releases: list[Any] = []
+        start = time.monotonic()
+        for index, probe in enumerate(probes):
+            released = self._released(protocol, probe, torch.Generator().manual_seed(seed + index))
+            if protocol.way == BATCH and not index:
+                protocol.turned = _is_turned(released, len(probe))
+            releases += [] if as_it_is else self._each(protocol, released, len(probe))
+            if time.monotonic() - start > PROBE_SECONDS:
+                break
+        if not as_it_is:
             with _about(self.name):
-                if not np.array_equal(
-                    protocol.layout.rows(rows), protocol.layout.rows(again), equal_nan=protocol.layout.whole is False
-                ):
-                    protocol.notes.append(OWN_SOURCE)
+                protocol.readings = self._readings(protocol, torch.cat(probes)[: len(releases)], releases)
+        if protocol.randomness == "global":
+            twice = [self._released(protocol, probes[0], torch.Generator().manual_seed(seed)) for _ in range(2)]
+            first, second = (np.asarray(self._read(protocol, released, len(probes[0]))) for released in twice)
+            if not np.array_equal(first, second, equal_nan=first.dtype.kind == "f"):
+                protocol.notes.append(OWN_SOURCE)
         return self._read(protocol, out, len(points))
 
-    def _probe(self, points: Tensor) -> Tensor:
-        """Returns records all over the domain, those of a batch first."""
+    def _probes(self, points: Tensor) -> tuple[Tensor, ...]:
+        """Returns batches of records all over the domain, the first of a size that nothing else has."""
         box = self.records.domain.as_box()
         source = generator("check", "probe", self.name)
         drawn = torch.rand(PROBED, *box.shape, generator=source, dtype=torch.float64) * box.width + box.low
         drawn[0::8], drawn[1::8] = box.low, box.high
-        return torch.cat([points, self.records.nearest(drawn).to(points.dtype)])
+        batches: tuple[Tensor, ...] = torch.split(self.records.nearest(drawn).to(points.dtype), PROBED_AT_ONCE)
+        return batches
 
-    def _plain(self, protocol: Protocol, out: Any, rows: int) -> list[Any]:
-        """Returns what was released as plain Python, one value for each record."""
-        each = _rows(out, rows, protocol.turned) if protocol.way == BATCH else out
+    def _readings(self, protocol: Protocol, points: Tensor, releases: Sequence[Any]) -> tuple[Reading, ...]:
+        """Fixes what is computed from a release and its columns: first what is decoded, then the release itself."""
+        found: list[Reading] = []
+        decode = self.decode
+        try:
+            rows = [plain(one) for one in releases]
+            found.append(Reading(plain, learned(rows, self.records.values)))
+        except InputError:
+            if decode is None:
+                raise
+            protocol.notes.append("a release cannot be read as it is: what is decoded of it is all that was examined")
+        if decode is None:
+            support = recognised(self.records.given(points), rows, self.records.values)
+            if support is not None:
+                protocol.notes.append(f"a release names its hash function, and was decoded: {support}")
+                decode = _Composed(support)
+        if decode is not None:
+            with blamed("decoding a release failed"):
+                decoded = [plain(decode(one)) for one in releases]
+            found.insert(0, Reading(decode, learned(decoded, self.records.values)))
+        return tuple(found)
+
+    def _each(self, protocol: Protocol, out: Any, rows: int) -> Sequence[Any]:
+        """Returns what was released for each record."""
+        each: Sequence[Any] = out
+        if protocol.way == BATCH:
+            with _about(self.name):
+                each = _rows(out, rows, protocol.turned)
         if len(each) != rows:
             raise InputError(f"{self.name} must return one release a record: for {rows}, got {len(each)}")
-        with _about(self.name):
-            return [plain(one) for one in each]
-
-    def _decoded(self, protocol: Protocol, out: Any, rows: Sequence[Any]) -> list[Any]:
-        """Returns what is computed from each release, which a user's function is given as it is."""
-        assert protocol.decode is not None
-        own = self.decode is None
-        each = rows if own else out if protocol.way == RECORD else _rows(out, len(rows), protocol.turned)
-        with blamed(f"decoding a release of {self.name} failed"):
-            return [plain(protocol.decode(one)) for one in each]
+        return [tuple(one) if isinstance(one, Iterator) else one for one in each]  # one can be read once only
 
     def _read(self, protocol: Protocol, out: Any, rows: int) -> Any:
         """Returns releases as one tensor or array of numbers, a row each."""
-        if protocol.layout is None:
+        if not protocol.readings:
             return out
-        seen = self._plain(protocol, out, rows)
+        each = self._each(protocol, out, rows)
         with _about(self.name):
-            found = protocol.layout.rows(seen)
-            if protocol.decoded is not None:
-                decoded = protocol.decoded.rows(self._decoded(protocol, out, seen))
-                whole = found.dtype == decoded.dtype == np.int64
-                found = np.concatenate((decoded, found), axis=1, dtype=np.int64 if whole else np.float64)
-        return found
+            parts = [reading.rows(each) for reading in protocol.readings]
+        whole = all(part.dtype == np.int64 for part in parts)
+        return np.concatenate(parts, axis=1, dtype=np.int64 if whole else np.float64)
 
 
 WORDS = {
@@ -277,6 +303,19 @@ OWN_SOURCE = (
     "it draws from a source of its own, which no seed reaches: the same command gives other numbers, within the "
     "confidence stated"
 )
+
+
+def _makes(function: Callable[..., Any]) -> bool:
+    """Returns whether this is a class, or a function without parameters, which makes what releases records."""
+    inner: Any = function
+    while isinstance(inner, partial):
+        inner = inner.func
+    if isinstance(inner, type):
+        return True
+    try:
+        return not inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
 
 
 def _randomness(function: Callable[..., Any]) -> tuple[tuple[str, ...], str | None]:
@@ -307,9 +346,8 @@ def _is_type(annotation: object, kind: type) -> bool:
     """Returns whether a parameter is annotated with this type of generator, or with its full name as a text."""
     if isinstance(annotation, str):
         text = annotation.replace("np.", "numpy.").partition("|")[0].strip()
-        return text == f"{kind.__module__.partition('.')[0]}.{kind.__name__}" or text.endswith(
-            f"random.{kind.__name__}"
-        )
+        home = kind.__module__.partition(".")[0]
+        return text in (f"{home}.{kind.__name__}", f"{home}.random.{kind.__name__}")
     return annotation is kind
 
 
@@ -322,10 +360,9 @@ def _is_turned(out: Any, rows: int) -> bool:
     """Returns whether a batch's releases are columns with an entry for each record, and not one item for each."""
     if isinstance(out, dict):
         return True
-    sized = isinstance(out, (tuple, list)) and all(
-        hasattr(part, "__len__") and not isinstance(part, str) for part in out
-    )
-    return sized and len(out) != rows and all(len(part) == rows for part in out)
+    if not isinstance(out, (tuple, list)) or len(out) == rows:
+        return False
+    return all(hasattr(part, "__len__") and not isinstance(part, str) and len(part) == rows for part in out)
 
 
 def _rows(out: Any, rows: int, turned: bool) -> Sequence[Any]:
@@ -367,7 +404,7 @@ _NUMBA: list[Callable[[int], None]] = []
 
 @contextmanager
 def _global_states(source: torch.Generator) -> Iterator[None]:
-    """Seeds the random states that libraries share, and puts them back; numba's, which cannot be read, is only seeded."""
+    """Seeds the random states that libraries share, and puts them back; numba's is only seeded."""
     seed = seed_from(source) % (1 << 32)
     before = np.random.get_state(), random.getstate(), torch.get_rng_state()  # noqa: NPY002 what libraries use
     np.random.seed(seed)  # noqa: NPY002

@@ -62,7 +62,6 @@ def check(
     dtype: torch.dtype = torch.float64,
     dtypes: Sequence[torch.dtype] | None = None,
     pair: tuple[Tensor, Tensor] | None = None,
-    made: bool = False,
     call: str | None = None,
     decode: Callable[[Any], Any] | None = None,
     progress: Callable[[str], None] = lambda text: None,
@@ -74,8 +73,8 @@ def check(
     proved: the verdict says what was tried.
 
     Args:
-        checked: a mechanism, or a function of records as it is (`tensorldp.check.calls` says how it may be called, and
-            `tensorldp.check.columns` what it may return).
+        checked: a mechanism, a function of records, or a class or function without parameters that makes one.
+            `tensorldp.check.calls` says how a function may be called, `tensorldp.check.columns` what it may return.
         domain: where records live, a Box, a Ball, `Categories`, `Numbers` or `Rows`; needed for a function.
         claim_epsilon: the epsilon of the claim; without one, the claim is the mechanism's own curve.
         claim_delta: the delta of the claim.
@@ -93,7 +92,6 @@ def check(
         dtypes: the formats whose floats are examined; None for float64 and float32, or for `dtype` alone if it is
             float32.
         pair: two records to try first.
-        made: whether `checked` is a class, or has no parameters, and makes what is checked, anew for each first call.
         call: "batch" or "record", what a function is given; None finds out.
         decode: what everybody can compute from one release, such as which candidates a hash that it names supports.
         progress: called with a line from time to time.
@@ -113,7 +111,7 @@ def check(
         raise InputError(f"dtype of a check must be torch.float64 or torch.float32, got {shown(dtype)}")
     if call is not None:
         check_word("call of a check", call, BATCH, RECORD)
-    target = Target.of(checked, domain, dtype, made=made, call=call, decode=decode)
+    target = Target.of(checked, domain, dtype, call=call, decode=decode)
     if claim_epsilon is None and claim_delta != 0.0:
         raise InputError(f"claim_delta {claim_delta!r} of a check needs claim_epsilon, the epsilon of the same claim")
     if claim_epsilon is not None:

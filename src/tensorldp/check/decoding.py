@@ -7,7 +7,9 @@ hardly repeat, so that counting sees nothing; the support of each candidate, has
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -18,18 +20,29 @@ MOST_CANDIDATES = 1 << 10
 CLEAR = 8.0  # standard deviations by which answers agree with the records' own hashes more often than by chance
 
 
-def _hashes() -> dict[str, Hash]:
+def _xxhash(name: str) -> Hash:
+    function = getattr(import_module("xxhash"), name)
+    return lambda text, seed: int(function(text, seed=seed).intdigest())
+
+
+def _mmh3() -> Hash:
+    function = import_module("mmh3").hash
+    return lambda text, seed: int(function(text, seed, signed=False))
+
+
+HASHES: dict[str, Callable[[], Hash]] = {
+    "xxhash.xxh32": partial(_xxhash, "xxh32"),
+    "xxhash.xxh64": partial(_xxhash, "xxh64"),
+    "mmh3.hash": _mmh3,
+}
+
+
+def _installed() -> dict[str, Hash]:
     """Returns the hash functions that are installed, by name, each from a text and a seed."""
     found: dict[str, Hash] = {}
-    for module, name in (("xxhash", "xxh32"), ("xxhash", "xxh64"), ("mmh3", "hash")):
-        try:
-            function = getattr(import_module(module), name)
-        except (ImportError, AttributeError):
-            continue
-        if module == "mmh3":
-            found["mmh3.hash"] = lambda text, seed, function=function: function(text, seed, signed=False)
-        else:
-            found[f"xxhash.{name}"] = lambda text, seed, function=function: function(text, seed=seed).intdigest()
+    for name, importer in HASHES.items():
+        with suppress(ImportError, AttributeError):
+            found[name] = importer()
     return found
 
 
@@ -74,15 +87,17 @@ def recognised(records: Sequence[Any], releases: Sequence[Any], values: Sequence
     """
     if not 2 <= len(values) <= MOST_CANDIDATES or len(releases) < 64:
         return None
-    pairs = [np.asarray(release).reshape(-1).tolist() for release in releases if np.size(release) == 2]
-    if len(pairs) < len(releases) or not all(isinstance(one, int) and one >= 0 for pair in pairs for one in pair):
+    pairs = [release.tolist() if isinstance(release, np.ndarray) else release for release in releases]
+    if not all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in pairs):
+        return None
+    if not all(isinstance(one, int) and one >= 0 for pair in pairs for one in pair):
         return None
     seed = int(len({second for _, second in pairs}) > len({first for first, _ in pairs}))
     answers, seeds = [pair[1 - seed] for pair in pairs], [pair[seed] for pair in pairs]
     if len(set(seeds)) < len(seeds) / 2:
         return None
     least, best = max(answers) + 1, None
-    for name, function in _hashes().items():
+    for name, function in _installed().items():
         try:
             hashed = np.array([function(str(one), at) for one, at in zip(records, seeds, strict=True)], dtype=np.uint64)
         except (TypeError, ValueError, OverflowError):  # seeds that this function does not take

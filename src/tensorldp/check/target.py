@@ -65,7 +65,7 @@ def _states(checked: object) -> dict[int, object]:
     return {key: one for key, one in seen.items() if isinstance(one, STATES)}
 
 
-OBJECT = "give an object with __call__ that holds what it remembers"
+OBJECT = "give a class, or a function without parameters, that makes it"
 
 
 def _copy(checked: Mechanism | Release) -> Mechanism | Release | str:
@@ -113,7 +113,6 @@ class Target:
         domain: Domain | Records | None,
         dtype: torch.dtype = torch.float64,
         *,
-        made: bool = False,
         call: str | None = None,
         decode: Callable[[Any], Any] | None = None,
     ) -> Target:
@@ -123,7 +122,6 @@ class Target:
             checked: the mechanism or function.
             domain: where records live.
             dtype: the format of real numbers.
-            made: whether `checked` is a class, or has no parameters, and makes the function.
             call: "batch" or "record", what a function is given; None finds out.
             decode: what everybody can compute from one release of a function.
         """
@@ -147,7 +145,7 @@ class Target:
             raise InputError("a check of a function needs a domain, a Box or a Ball")
         name = str(getattr(checked, "__name__", type(checked).__name__))
         records = records_of(domain)
-        function = Foreign(name, checked, records, made=made, way=call, decode=decode)
+        function = Foreign(name, checked, records, way=call, decode=decode)
         box, integer = records.domain, records.integer
         return cls(name, function, box, integer, dtype, unused=_copy(function), records=records)
 

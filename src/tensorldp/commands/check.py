@@ -10,10 +10,19 @@ from pathlib import Path
 import torch
 
 from tensorldp.check.check import ELEMENT_BYTES, check
+from tensorldp.check.records import Records
 from tensorldp.check.search import PATIENCE
 from tensorldp.check.verdict import verdict_folder, write_verdict
 from tensorldp.commands.arguments import Answer, add_seed_argument
-from tensorldp.commands.target import add_target_arguments, called, domain_of, target_of
+from tensorldp.commands.target import (
+    add_function_arguments,
+    add_target_arguments,
+    called,
+    decoder_of,
+    domain_of,
+    records_of,
+    target_of,
+)
 from tensorldp.commands.watch import ended_after
 from tensorldp.errors import InputError, check_positive
 from tensorldp.mechanisms.base import Mechanism
@@ -25,6 +34,7 @@ FORMATS = ("float64", "float32", "bfloat16")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of the command."""
     add_target_arguments(parser, epsilon=True)
+    add_function_arguments(parser)
     parser.add_argument("--claim-epsilon", type=float, help="the claim, in place of the mechanism's own curve")
     parser.add_argument("--claim-delta", type=float, default=0.0, help="delta of that claim (default: 0)")
     parser.add_argument("--minutes", type=float, default=2.0, help="most processor time to use (default: 2)")
@@ -61,14 +71,17 @@ def run(options: argparse.Namespace) -> Answer:
         verdict_folder(options.out)
     domain = domain_of(options)
     check_memory(f"a check of {options.target} on records", domain.size, ELEMENT_BYTES)  # before a mechanism is made
-    checked = target_of(options, domain)
+    records = records_of(options, domain)
+    checked = target_of(options, records.domain if isinstance(records, Records) else records)
     if options.claim_epsilon is None and not isinstance(checked, Mechanism):
         raise InputError(f"{options.target} declares no guarantee: --claim-epsilon must say what it is claimed to have")
     subject = called(options.target, checked)
     with ended_after(wall_limit(options.minutes)):
         verdict = check(
             checked,
-            domain=domain,
+            domain=records,
+            call=options.call,
+            decode=decoder_of(options),
             claim_epsilon=options.claim_epsilon,
             claim_delta=options.claim_delta,
             minutes=options.minutes,

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
+from tensorldp.check.calls import BATCH, RECORD
+from tensorldp.check.records import Categories, Numbers, Records, Rows
 from tensorldp.commands.arguments import add_json_argument
 from tensorldp.deltas import NOMINAL_DELTA
 from tensorldp.errors import InputError, blamed, shown
@@ -45,6 +51,63 @@ def add_target_arguments(parser: argparse.ArgumentParser, *, epsilon: bool) -> N
     add_json_argument(parser)
 
 
+def add_function_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments that say what a function is given, how it is called and how its releases are read."""
+    kinds = parser.add_mutually_exclusive_group()
+    kinds.add_argument("--integers", action="store_true", help="records are whole numbers of the box")
+    kinds.add_argument(
+        "--categories", nargs="+", metavar="K", help="a record is one of K categories 0 to K - 1, or of these texts"
+    )
+    kinds.add_argument(
+        "--columns",
+        nargs="+",
+        metavar="NAME=KIND",
+        help="a record is a table's row; kinds are 0:1.5 (numbers), 0..120 (whole numbers) and a,b,c (texts)",
+    )
+    parser.add_argument(
+        "--call", choices=(BATCH, RECORD), help="what a function is given (default: a record, or a batch for torch)"
+    )
+    parser.add_argument(
+        "--decode", metavar="MODULE:FUNCTION", help="what everybody can compute from one release of a function"
+    )
+
+
+def records_of(options: argparse.Namespace, domain: Domain) -> Domain | Records:
+    """Builds the kind of records that the arguments name; the domain, where they name none."""
+    if options.integers:
+        return Numbers(domain, integer=True)
+    if options.categories:
+        only = options.categories[0]
+        return Categories(int(only) if len(options.categories) == 1 and only.isdecimal() else options.categories)
+    if options.columns:
+        return Rows(**dict(map(_column, options.columns)))
+    return domain
+
+
+def _column(text: str) -> tuple[str, object]:
+    """Reads NAME=KIND."""
+    name, equals, kind = text.partition("=")
+    with suppress(ValueError):
+        if equals and ".." in kind:
+            low, _, high = kind.partition("..")
+            return name, range(int(low), int(high) + 1)
+        if equals and ":" in kind:
+            low, _, high = kind.partition(":")
+            return name, (float(low), float(high))
+    if not (equals and name and "," in kind):
+        raise InputError(f"--columns must be NAME=0:1.5, NAME=0..120 or NAME=a,b,c, got {text!r}")
+    return name, kind.split(",")
+
+
+def decoder_of(options: argparse.Namespace) -> Any:
+    """Imports the function that --decode names; None where it names none."""
+    if options.decode is None:
+        return None
+    if ":" not in options.decode:
+        raise InputError(f"--decode must be MODULE:FUNCTION, got {options.decode!r}")
+    return _imported(options.decode)
+
+
 def domain_of(options: argparse.Namespace) -> Domain:
     """Builds the domain that the arguments name."""
     shape = tuple(options.shape)
@@ -55,10 +118,14 @@ def domain_of(options: argparse.Namespace) -> Domain:
 
 
 def target_of(options: argparse.Namespace, domain: Domain) -> Any:
-    """Builds the mechanism, or imports the function, that the arguments name."""
-    settings = _settings(options.option)
+    """Builds the mechanism, or imports the function, that the arguments name.
+
+    Of a function, and of a class that is no mechanism's, options are arguments; a class is made anew with them.
+    """
     target = _imported(options.target) if ":" in options.target else mechanism_class(options.target)
-    if isinstance(target, type) and issubclass(target, Mechanism):
+    of_mechanism = isinstance(target, type) and issubclass(target, Mechanism)
+    settings = _settings(options.option, of_mechanism)
+    if of_mechanism:
         target.check_options(settings)
         if options.epsilon is None:
             raise InputError(f"{options.target} needs --epsilon")
@@ -69,12 +136,32 @@ def target_of(options: argparse.Namespace, domain: Domain) -> Any:
     given = {
         ARGUMENTS["epsilon"]: options.epsilon,
         ARGUMENTS["delta"]: options.nominal_delta,
-        "--option": options.option[0] if options.option else None,
+        "--option": options.option[0] if options.option and isinstance(target, Mechanism) else None,
     }
     for argument, value in given.items():
         if value is not None:
             raise InputError(f"{options.target} is not a mechanism's class: it takes no {argument}, got {value!r}")
-    return target
+    if not settings or not callable(target):
+        return target
+    settings = {key: _imported_value(value) for key, value in settings.items()}
+    return replace(target, settings=settings) if isinstance(target, _Method) else partial(target, **settings)
+
+
+@dataclass(frozen=True)
+class _Method:
+    """A method of a class; called without arguments, it makes an object anew and returns its method."""
+
+    owner: type
+    name: str
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def __call__(self) -> Any:
+        return getattr(self.owner(**self.settings), self.name)
+
+
+def _imported_value(value: Any) -> Any:
+    """Returns what @module:name stands for in an option; other values as they are."""
+    return _imported(value[1:]) if isinstance(value, str) and value.startswith("@") and ":" in value else value
 
 
 def mechanism_of(options: argparse.Namespace, domain: Domain) -> Mechanism:
@@ -121,19 +208,24 @@ def _imported(target: str) -> Any:
     with blamed(f"the module {module!r} cannot be imported"):
         home = import_module(module)
     with blamed(f"{target} cannot be looked up"):
-        if not hasattr(home, name):
-            raise InputError(f"the module {module!r} has no {name!r}")
-        return getattr(home, name)
+        owner, found = None, home
+        for part in name.split("."):
+            if not hasattr(found, part):
+                raise InputError(f"the module {module!r} has no {name!r}")
+            owner, found = found, getattr(found, part)
+        if isinstance(owner, type) and isinstance(inspect.getattr_static(owner, part), FunctionType):
+            return _Method(owner, part)
+        return found
 
 
-def _settings(given: Sequence[str]) -> dict[str, Any]:
+def _settings(given: Sequence[str], of_mechanism: bool) -> dict[str, Any]:
     """Reads what the arguments --option KEY=VALUE say."""
     settings: dict[str, Any] = {}
     for text in given:
         key, equals, value = text.partition("=")
         if not equals or not key:
             raise InputError(f"--option must be key=value, got {text!r}")
-        if key in ARGUMENTS:
+        if key in ARGUMENTS and of_mechanism:
             raise InputError(f"--option {text} is not possible: {ARGUMENTS[key]} sets the {key} of a mechanism")
         if key in settings:
             raise InputError(f"--option {key} is given twice, as {shown(settings[key])} and as {value}")

@@ -307,7 +307,7 @@ class Constant(OwnNumbers):
         (NoCopy(), "it refuses to be copied (TypeError: a lock)"),
         (Broken(), "a copy of it does not work (Broken failed on a batch of shape (1, 2): AttributeError"),
         (Constant(), "its copies release the same whatever generator they are given"),
-        (lambda x, g: OwnGenerator()(x, g), "give an object with __call__ that holds what it remembers"),
+        (lambda x, g: OwnGenerator()(x, g), "give a class, or a function without parameters"),
     ],
     ids=lambda case: type(case).__name__,
 )
