@@ -189,12 +189,14 @@ class Foreign:
         """Finds out how the function is called, from its parameters and by trying."""
         failed: list[str] = []
         first: BaseException | None = None
+        before = source.get_state()
         for protocol in self._protocols():
             try:
                 out = self._released(protocol, points, source)
             except (InputError, KeyboardInterrupt):
                 raise
             except CALLED_WRONGLY as error:
+                source.set_state(before)  # so that the first call draws what later ones would
                 first = first or error
                 failed.append(f"{WORDS[protocol.randomness]}: {described(error)}")
                 continue

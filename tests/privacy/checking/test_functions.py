@@ -23,7 +23,14 @@ from tensorldp.check.target import Target
 from tensorldp.domain import Box
 from tensorldp.errors import InputError
 
-ROOMY: dict[str, Any] = {"minutes": 10.0, "rounds": 2, "starts": 2, "confidence": 1 - 1e-6}
+ROOMY: dict[str, Any] = {
+    "minutes": 10.0,
+    "rounds": 1,
+    "starts": 1,
+    "samples": 256,
+    "confidence": 1 - 1e-6,
+    "dtypes": (),
+}
 EIGHT, LINE = Categories(8), Numbers(Box(0.0, 1.0, (1,)))
 KEPT = math.e / (math.e + 7.0)  # by randomized response of eight categories at epsilon 1
 LESS = math.e**3 / (math.e**3 + 7.0)  # at epsilon 3
@@ -231,7 +238,7 @@ class FirstIsBare:
 
 @pytest.mark.parametrize("made", [FirstIsBare, lambda: FirstIsBare(2.0)])
 def test_what_a_class_does_at_its_first_call_is_tried(made: Any) -> None:
-    found = check(made, domain=LINE, claim_epsilon=1.0, minutes=10.0, rounds=3, starts=2)
+    found = check(made, domain=LINE, claim_epsilon=1.0, minutes=10.0, rounds=2, starts=1)
     assert found.refuted
     assert found.findings[0].view == "one of the first releases"
 
@@ -403,8 +410,8 @@ def noisy_row(row: dict[str, Any], scale: float) -> dict[str, Any]:
 def test_a_lie_of_any_kind_is_refuted_and_an_honest_one_is_not(
     honest: Callable[..., Any], lie: Callable[..., Any], records: Records
 ) -> None:
-    assert not check(honest, domain=records, claim_epsilon=1.0, samples=1000, **ROOMY).refuted
-    assert check(lie, domain=records, claim_epsilon=1.0, minutes=10.0, rounds=6).refuted
+    assert not check(honest, domain=records, claim_epsilon=1.0, **ROOMY).refuted
+    assert check(lie, domain=records, claim_epsilon=1.0, minutes=10.0, rounds=6, dtypes=()).refuted
 
 
 def mixed(text: str, seed: int) -> int:
@@ -425,7 +432,7 @@ def support(release: tuple[int, int], epsilon: float) -> list[bool]:
 
 
 def test_local_hashing_that_spends_eight_and_claims_one_is_refuted_by_decoding() -> None:
-    options: dict[str, Any] = {"domain": EIGHT, "claim_epsilon": 1.0, "minutes": 10.0, "rounds": 3}
+    options: dict[str, Any] = {"domain": EIGHT, "claim_epsilon": 1.0, **{**ROOMY, "samples": 1000}}
     assert not check(lambda x: hashed(x, 8.0), **options).refuted  # what a check without decoding cannot see
     found = check(lambda x: hashed(x, 8.0), decode=lambda release: support(release, 8.0), **options)
     assert found.refuted
@@ -443,7 +450,7 @@ def test_local_hashing_that_spends_eight_and_claims_one_is_refuted_by_decoding()
 @pytest.mark.parametrize("epsilon", [1.0, 8.0])
 def test_the_hash_function_of_a_release_is_recognised(epsilon: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoding, "HASHES", {"mixed": lambda: mixed})
-    found = check(lambda x: hashed(x, epsilon), domain=EIGHT, claim_epsilon=1.0, samples=1000, **ROOMY)
+    found = check(lambda x: hashed(x, epsilon), domain=EIGHT, claim_epsilon=1.0, **ROOMY)
     size = round(math.exp(epsilon)) + 1
     assert found.notes == (f"a release names its hash function, and was decoded: mixed(text, seed) % {size} == answer",)
     assert found.refuted == (epsilon == 8.0)
@@ -451,7 +458,7 @@ def test_the_hash_function_of_a_release_is_recognised(epsilon: float, monkeypatc
 
 def test_no_hash_function_is_seen_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoding, "HASHES", {"mixed": lambda: mixed})
-    found = check(lambda x: (answer(x), random.getrandbits(32)), domain=EIGHT, claim_epsilon=1.0, samples=1000, **ROOMY)
+    found = check(lambda x: (answer(x), random.getrandbits(32)), domain=EIGHT, claim_epsilon=1.0, **ROOMY)
     assert found.notes == ()
     assert not found.refuted
 
