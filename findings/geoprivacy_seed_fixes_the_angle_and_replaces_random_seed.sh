@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# GeoPrivacy 0.0.4, batch_laplace_noise(n, eps, seed=7): planar Laplace noise, "seed for reproducibility" (its docstring).
-# Guessed: the same n independent points each time. It assigns to random.seed instead of calling it, and seeds NumPy anew
-# for each point: all points have one angle, their radii are unseeded, and random.seed is the number 7 from then on.
+# GeoPrivacy 0.0.4, batch_laplace_noise(n, eps, seed=7): planar Laplace noise, "seed for reproducibility" (its
+# docstring). Guessed: the same n independent points each time. It assigns to random.seed instead of calling it, and
+# seeds NumPy anew for each point: all points have one angle, their radii are unseeded, and random.seed is the number
+# 7 from then on.
 # Seen: 500 points at 1 angle, the other calls at 500; another batch has other radii; random.seed is 7.
 set -euo pipefail
 folder=$(mktemp -d)

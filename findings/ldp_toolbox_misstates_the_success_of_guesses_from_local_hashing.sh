@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # ldp-toolbox 0.1.3, LocalHashing.get_asr: "the adversarial success rate of the LH mechanism". It counts as if exactly
 # k / g of k values had the reported hash. Guessed: it is the chance that its attack is right, as with the other
-# protocols. Right, from the binomial number of other values with that hash:
-# p g (1 - (1 - 1/g)^k) / k + (1 - p) (1 - 1/g)^(k - 1) / k.
+# protocols. Right, from the binomial number of other values with that hash: p g (1 - (1 - 1/g)^k) / k + (1 - p) (1 -
+# 1/g)^(k - 1) / k.
 # The script also runs the attack 40,000 times and allows 5 standard errors: a false alarm has a chance of 3e-6.
-# Seen: 2 values, binary hashes, epsilon 1: 0.7311, right 0.6155. 4 values, optimal, ln 3: 0.5, right 0.3945. 4 values,
-# optimal, epsilon 2: 0.5, right 0.5065. 100 values, optimal, epsilon 1: 0.0186, right 0.0190.
+# Seen: 2 values, binary hashes, epsilon 1: 0.7311, right 0.6155. 4 values, optimal, ln 3: 0.5, right 0.3945. 4
+# values, optimal, epsilon 2: 0.5, right 0.5065. 100 values, optimal, epsilon 1: 0.0186, right 0.0190.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

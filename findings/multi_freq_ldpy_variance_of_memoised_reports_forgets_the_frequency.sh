@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# multi-freq-ldpy 0.2.5, VAR_Long_Pure(p1, q1, p2, q2, n, f) is said to be the variance of its longitudinal protocols. In
-# it the chance of a reported one rises with f by 2 p1 (p2 - q2) + 2 q2 - 1, which is (p1 - q1) (p2 - q2) only where both
-# rounds are symmetric, as in L-SUE. Guessed: it holds for L-OSUE, too. There it does not rise with f at all.
-# The script takes L_OSUE_Client at eps_perm 2, eps_1 1, and counts ones in 200,000 reports with the value and without.
-# It allows 5 standard errors of these counts: a false alarm has a chance of 1e-6.
+# multi-freq-ldpy 0.2.5, VAR_Long_Pure(p1, q1, p2, q2, n, f) is said to be the variance of its longitudinal protocols.
+# In it the chance of a reported one rises with f by 2 p1 (p2 - q2) + 2 q2 - 1, which is (p1 - q1) (p2 - q2) only
+# where both rounds are symmetric, as in L-SUE. Guessed: it holds for L-OSUE, too. There it does not rise with f at
+# all.
+# The script takes L_OSUE_Client at eps_perm 2, eps_1 1, and counts ones in 200,000 reports with the value and
+# without. It allows 5 standard errors of these counts: a false alarm has a chance of 1e-6.
 # Seen: variance 3.683 at f = 0, 0.5 and 1. Right: 3.683, 4.433 and 4.683; from the draws: 3.686, 4.432 and 4.683.
 set -euo pipefail
 folder=$(mktemp -d)

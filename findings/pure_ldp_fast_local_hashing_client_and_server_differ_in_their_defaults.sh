@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# pure-ldp 1.2.0, FastLHClient(epsilon, d, k) hashes to 2 values, FastLHServer(epsilon, d, k) decodes about e^epsilon + 1:
-# the default of use_olh is False for one and True for the other. Guessed: a client and a server with the same arguments
-# fit. Nothing warns, and estimates shrink. Expected by algebra, g the server's number: (2 p - 1) / (g p' - 1) of the
-# truth where g is even (p = e^epsilon / (e^epsilon + 1), p' = e^epsilon / (e^epsilon + g - 1)), and 0 where it is odd.
+# pure-ldp 1.2.0, FastLHClient(epsilon, d, k) hashes to 2 values, FastLHServer(epsilon, d, k) decodes about e^epsilon
+# + 1: the default of use_olh is False for one and True for the other. Guessed: a client and a server with the same
+# arguments fit. Nothing warns, and estimates shrink. Expected by algebra, g the server's number: (2 p - 1) / (g p' -
+# 1) of the truth where g is even (p = e^epsilon / (e^epsilon + 1), p' = e^epsilon / (e^epsilon + g - 1)), and 0 where
+# it is odd.
 # The script has 40,000 reports, half of value 1 and half of 2, and 2000 hash functions, which the package fixes. Both
 # errors together are about 0.03 at epsilon 1; it allows 0.06.
-# Seen, share of value 1 (right: 0.5): epsilon 1: 0.220 (by algebra 0.256), epsilon 3: -0.001 (0). With use_olh=True for
-# both: 0.484 and 0.496.
+# Seen, share of value 1 (right: 0.5): epsilon 1: 0.220 (by algebra 0.256), epsilon 3: -0.001 (0). With use_olh=True
+# for both: 0.484 and 0.496.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
