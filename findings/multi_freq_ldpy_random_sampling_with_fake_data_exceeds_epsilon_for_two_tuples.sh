@@ -3,7 +3,7 @@
 # ("privacy guarantee" in its docstring) holds for two tuples that differ in one value. Guessed: for any two tuples,
 # as local privacy is defined. Right for those: ln(d (e^epsilon - 1) + 1); whichever value was sampled, it differs.
 # The script divides the chances of one release for two tuples, with unseeded draws (numba has its own stream). It
-# allows 5 standard errors: a false alarm has 1e-6.
+# allows 5 standard errors: a false alarm has a chance of 1e-6.
 # Seen, for 3 values of 2 kinds at epsilon 1: 0.993 +- 0.016 where one value differs, 1.834 +- 0.015 where all do
 # (right: 1.000 and 1.817).
 set -euo pipefail

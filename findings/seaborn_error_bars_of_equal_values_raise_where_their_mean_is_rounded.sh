@@ -2,8 +2,8 @@
 # seaborn 0.13.2 with matplotlib 3.11.2: lineplot(errorbar=("pi", 100), err_style="bars") hands matplotlib the
 # distances of the smallest and largest value from the mean. Guessed: where all values of a group are equal, the bar
 # has no length. The mean of equal floats may be the next float, so that one distance is -1e-17, and matplotlib
-# refuses a negative one. Runs with a fixed outcome, one line per group, give such groups: an accuracy of 0.1 in three
-# runs is enough.
+# refuses a negative one. Seeds that all end at chance level give such a group: an accuracy of 0.1 in three runs is
+# enough.
 # Seen: [0.1] * 3 and [0.3] * 10 raise ValueError, "'yerr' must not contain negative values"; [0.5] * 3 does not.
 set -euo pipefail
 folder=$(mktemp -d)
