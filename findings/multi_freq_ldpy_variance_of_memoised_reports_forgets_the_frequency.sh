@@ -6,7 +6,7 @@
 # The script takes L_OSUE_Client at eps_perm 2, eps_1 1, and counts ones in 200,000 reports with the value and
 # without. Draws are unseeded (numba has its own stream); it allows 5 standard errors of these counts: a false alarm
 # has a chance of 1e-6.
-# Seen: variance 3.683 at f = 0, 0.5 and 1. Right: 3.683, 4.433 and 4.683; from the draws: 3.686, 4.432 and 4.683.
+# Seen: variance 3.683 at f = 0, 0.5 and 1. Right: 3.683, 4.433 and 4.683; from the draws: 3.693, 4.432 and 4.683.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
