@@ -11,13 +11,13 @@ import torch
 from torch import Tensor
 
 from tensorldp.check import declared
-from tensorldp.check.claim import COUNTABLE_NATS, Claim
+from tensorldp.check.claim import COUNTABLE_NATS, METRICS, Array, Claim
 from tensorldp.check.distinguishers import FLOATING, IDEAL, PLAIN, TREES
 from tensorldp.check.events import strongest
 from tensorldp.check.gambling import Reach, reach
 from tensorldp.check.noise import declared_tail, noise_misfit
 from tensorldp.check.observers import AMONG_OTHERS, FRESH, MOST_COLUMNS, OBSERVERS, OneRelease
-from tensorldp.check.pairs import pairs
+from tensorldp.check.pairs import Pair, pairs
 from tensorldp.check.search import Breach, Budget, Search, histogram
 from tensorldp.check.side_channels import dependence, timing_difference
 from tensorldp.check.target import Release, Target
@@ -48,6 +48,8 @@ def check(
     domain: Domain | None = None,
     claim_epsilon: float | None = None,
     claim_delta: float = 0.0,
+    claim_epsilon_per_distance: float | None = None,
+    metric: str | Callable[[Array, Array], float] | None = None,
     minutes: float = 2.0,
     samples: int = 200_000,
     rounds: int | None = None,
@@ -72,6 +74,11 @@ def check(
         domain: where records live; needed for a function.
         claim_epsilon: the epsilon of the claim; without one, the claim is the mechanism's own curve.
         claim_delta: the delta of the claim.
+        claim_epsilon_per_distance: in place of `claim_epsilon`, E of the claim that any two records x and x' have
+            (E d(x, x'), `claim_delta`), as of geo-indistinguishability and of metric privacy. Releases of other
+            records still may not differ at all.
+        metric: d of that claim: "l1", "l2", "linf", "hamming" (elements that differ), or a function of two float64
+            arrays of a record's shape. It is asked about any records of the domain, between whole numbers too.
         minutes: processor time for all of it, > 0; a gross lie takes seconds.
         samples: how many releases of each record of a pair are kept to learn from, >= 256.
         rounds: the most rounds of the searches, >= 1; with enough minutes for them the verdict does not depend on the
@@ -102,14 +109,7 @@ def check(
     if dtype not in RECORD_DTYPES:
         raise InputError(f"dtype of a check must be torch.float64 or torch.float32, got {shown(dtype)}")
     target = Target.of(checked, domain, dtype)
-    if claim_epsilon is None and claim_delta != 0.0:
-        raise InputError(f"claim_delta {claim_delta!r} of a check needs claim_epsilon, the epsilon of the same claim")
-    if claim_epsilon is not None:
-        claim = Claim.point(claim_epsilon, claim_delta, checked.unit if isinstance(checked, Mechanism) else "record")
-    elif isinstance(checked, Mechanism):
-        claim = Claim.of_curve(checked.curve(), checked.unit)
-    else:
-        raise InputError("a check of a function needs claim_epsilon, the epsilon that it is said to have")
+    claim = _claim_of(checked, claim_epsilon, claim_delta, claim_epsilon_per_distance, metric)
     dtypes = (RECORD_DTYPES if dtype == torch.float64 else (dtype,)) if dtypes is None else dtypes
     for examined in dtypes:
         if examined not in DTYPES:
@@ -117,6 +117,35 @@ def check(
     target = target.of_reals(dtype)
     budget = Budget(60.0 * minutes, samples, rounds, starts)
     return _Check(target, claim, budget, 1.0 - confidence, seed, pair, progress).run(floating_point, timing, dtypes)
+
+
+def _claim_of(
+    checked: Mechanism | Release,
+    epsilon: float | None,
+    delta: float,
+    per_distance: float | None,
+    metric: str | Callable[[Array, Array], float] | None,
+) -> Claim:
+    """Builds the claim that the arguments of a check state, or else the mechanism's own."""
+    unit = checked.unit if isinstance(checked, Mechanism) else "record"
+    if epsilon is not None and per_distance is not None:
+        raise InputError("a check takes claim_epsilon or claim_epsilon_per_distance, not both")
+    if per_distance is None and metric is not None:
+        raise InputError("metric of a check needs claim_epsilon_per_distance, the epsilon for each unit of it")
+    if per_distance is not None:
+        if metric is None:
+            raise InputError(
+                f"claim_epsilon_per_distance of a check needs metric, one of {', '.join(METRICS)} or a function of two "
+                "records"
+            )
+        return Claim.per_distance(per_distance, metric, delta, unit)
+    if epsilon is not None:
+        return Claim.point(epsilon, delta, unit)
+    if delta != 0.0:
+        raise InputError(f"claim_delta {delta!r} of a check needs claim_epsilon, the epsilon of the same claim")
+    if isinstance(checked, Mechanism):
+        return Claim.of_curve(checked.curve(), checked.unit)
+    raise InputError("a check of a function needs claim_epsilon, the epsilon that it is said to have")
 
 
 @dataclass
@@ -180,15 +209,30 @@ class _Check:
             "" if self.bound[0] > 0.0 else self.no_bound,
             None if refuted else self.reach,
             str(self.target.dtype).removeprefix("torch."),
+            "" if self.claim.metric is None else self.claim.metric.name,
         )
 
     def _first_look(self) -> None:
         """Finds out what a release is made of, and checks that there is memory for what is examined."""
         check_memory(f"a check of {self.target.name} on records", self.target.size, ELEMENT_BYTES)
-        record = pairs(self.target, self.seed, self.pair)[0].x
+        record = self._pairs(self.target)[0].x
         self.target.release(record.expand(2, *record.shape), generator("check", "first look", self.seed))
         if self.target.width > self.target.size:
             check_memory(f"a check of {self.target.name} with releases", self.target.width, ELEMENT_BYTES)
+
+    def _pairs(self, target: Target) -> list[Pair]:
+        return pairs(target, self.seed, self.pair, self.claim)
+
+    def _distance(self, pair: Pair) -> float:
+        return self.claim.distance(pair.x, pair.x_prime)
+
+    def _per_distance(self, epsilon: float, pair: Pair) -> float:
+        """Returns an epsilon of a pair for each unit of distance, as it is without a metric; 0 at distance 0."""
+        distance = self._distance(pair)
+        return epsilon / distance if distance > 0.0 else 0.0
+
+    def _finding(self, kind: str, breach: Breach, histogram: dict[str, list[float]] | None) -> Finding:
+        return breach_finding(kind, breach, histogram, self.claim)
 
     def _time_left(self, name: str) -> bool:
         if self.budget.over:
@@ -202,7 +246,7 @@ class _Check:
     def _search(self, float32: bool) -> None:
         """Searches, with float32 records too once the first rounds found nothing: what they give away is found soon."""
         start = time.process_time()
-        no_start = self.target.no_new_start(pairs(self.target, self.seed, self.pair)[0].x)
+        no_start = self.target.no_new_start(self._pairs(self.target)[0].x)
         search = Search(
             self.target,
             self.claim,
@@ -230,15 +274,15 @@ class _Check:
             outcome += f", {MOST_COLUMNS} of {self.target.width} elements of each pair"
         if breach is not None:
             kind = "locality" if breach.trail.observer.local else "guarantee"
-            self.findings.append(breach_finding(kind, breach, histogram(search, breach)))
+            self.findings.append(self._finding(kind, breach, histogram(search, breach)))
         if not TREES:
             self.attempts.append(Attempt("decision trees", 0.0, 0, 0.0, NO_TREES))
         self._note("sequential search for a breach", ERROR_SHARES["search"], search.budget.drawn, start, outcome)
         if no_start:
             self.attempts.append(Attempt("what only a first call does", 0.0, 0, 0.0, f"not tried: {no_start}"))
-        if breach is None and self.claim.countable:
+        if breach is None and search.first.points:
             goal = search.goal - min(0.0, search.capitals[search.first.observer.name])  # what was lost is to be won too
-            self.reach = reach(search.first.pair.name, search.stages, self.claim.countable, goal)
+            self.reach = reach(search.first.pair.name, search.stages, search.first.points, goal)
         if breach is not None or not self.findings:
             self._bound(search, breach)
 
@@ -250,18 +294,21 @@ class _Check:
             if breach.trail.observer.local:
                 self.no_bound = "what is refuted is about the releases of other records"
                 return
+            if not self._distance(breach.trail.pair) > 0.0:
+                self.no_bound = "what is refuted is about two records at distance 0"
+                return
             trail, event = breach.trail, breach.event
         else:
             delta = min((delta for _, delta in self.claim.points), default=0.0)
             best = search.best()[:4]
             events = [(trail, *strongest(search.columns(trail), delta, error)) for trail in best]
-            events = [item for item in events if item[2] > 0.0]
+            events = [item for item in events if item[2] > 0.0 and self._distance(item[0].pair) > 0.0]
             if not events:
                 seen = max((trail.samples for trail in best), default=0)
                 ended = "time ended after" if search.budget.over else "no event told any two records apart in"
                 self.no_bound = f"{ended} {seen} releases of each record of a pair"
                 return
-            trail, event, _ = max(events, key=lambda item: item[2])
+            trail, event, _ = max(events, key=lambda item: item[2] / self._distance(item[0].pair))
         trials = min(50_000 if trail.observer.fast else 1000, max(500, 2 * trail.samples))
         trials = min(trials, max(64, MOST_RELEASED // self.target.size))
         tried = self.budget.spent
@@ -273,9 +320,13 @@ class _Check:
         bound = epsilon_bound(hits, others, trials, error, event.delta)
         if breach is not None:
             bound = max(bound, event.epsilon)
+        bound = self._per_distance(bound, trail.pair)
         self.bound = (bound, event.delta)
         self.no_bound = f'the best event, "{event}", gave none on {trials} fresh releases of each record'
-        outcome = f'epsilon >= {bound:.4g} at delta {event.delta:.3g}: {hits} and {others} of {trials} in "{event}"'
+        each = "" if self.claim.metric is None else f" for each {self.claim.metric.unit}"
+        outcome = (
+            f'epsilon >= {bound:.4g}{each} at delta {event.delta:.3g}: {hits} and {others} of {trials} in "{event}"'
+        )
         self._note("lower bound on epsilon", ERROR_SHARES["bound"], trials, start, outcome)
 
     def _float32(self) -> None:
@@ -304,8 +355,9 @@ class _Check:
             self._note(name, share, search.budget.drawn, start, f"not tried: {error}")
             return
         if breach is not None:
-            self.findings.append(breach_finding("guarantee", breach, histogram(search, breach)))
-            self.bound = (_proved(search, breach, self.error * share / 2.0), breach.event.delta)
+            self.findings.append(self._finding("guarantee", breach, histogram(search, breach)))
+            proved = self._per_distance(_proved(search, breach, self.error * share / 2.0), breach.trail.pair)
+            self.bound = (proved, breach.event.delta)
         outcome = f"capital e^{search.capital:.2f} of e^{search.goal:.2f}"
         self._note(name, share, search.budget.drawn, start, outcome)
 
@@ -315,7 +367,7 @@ class _Check:
         error = self.error * ERROR_SHARES["declarations"] / DECLARATION_PARTS
         least = 200 if mechanism.size <= MOST_COLUMNS else 32  # so wide records take their time
         count = int(max(least, min(4000, self.budget.samples, (1 << 21) // mechanism.size)))
-        tried = pairs(target, self.seed, self.pair)[: max(1, min(8, MOST_RELEASED // (mechanism.size * count)))]
+        tried = self._pairs(target)[: max(1, min(8, MOST_RELEASED // (mechanism.size * count)))]
         curve = declared.curve_against_density(
             target, self.claim, tried, samples=count, error=2.0 * error, seed=self.seed
         )
@@ -341,7 +393,7 @@ class _Check:
         tail = declared_tail(mechanism)
         if tail is None:
             return
-        tried = pairs(self.target, self.seed, self.pair)
+        tried = self._pairs(self.target)
         what, p_value, elements = noise_misfit(
             self.target.of_reals(torch.float64),
             tail,
@@ -357,7 +409,7 @@ class _Check:
         start = time.process_time()
         width = max(self.target.size, self.target.width)
         samples = max(64, min(2000, self.budget.samples, (1 << 20) // width)) // 2 * 2
-        way, p_value = dependence(self.target, pairs(self.target, self.seed, self.pair)[0].x, samples, self.seed)
+        way, p_value = dependence(self.target, self._pairs(self.target)[0].x, samples, self.seed)
         text = f"dependence between {way}, {samples} releases"
         self._tested("independence of releases", "independence", p_value, text, 3 * samples, start)
 
@@ -403,9 +455,9 @@ class _Check:
             outcome = f"capital e^{search.capital:.2f} of e^{search.goal:.2f}"
             if breach is not None:
                 bound = _proved(search, breach, self.error * share / 2.0)
-                finding = breach_finding("floating point", breach, None)
+                finding = self._finding("floating point", breach, None)
                 if until_found:
-                    self.bound = (bound, breach.event.delta)
+                    self.bound = (self._per_distance(bound, breach.trail.pair), breach.event.delta)
                 text = (
                     f"as {name} numbers the epsilon at delta {finding.delta:.3g} is {bound:.3g} or more: {finding.text}"
                 )
@@ -414,7 +466,7 @@ class _Check:
 
     def _timing(self) -> None:
         start = time.process_time()
-        pair = pairs(self.target, self.seed, self.pair)[0]
+        pair = self._pairs(self.target)[0]
         p_value, calls = timing_difference(self.target, pair, self.seed)
         text = f"running times differ between the records, {calls} calls of each"
         self._tested("running time", "running time", p_value, text, calls, start, pair.name)

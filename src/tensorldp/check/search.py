@@ -22,7 +22,7 @@ from tensorldp.check.distinguishers import Columns, Distinguisher, Observations,
 from tensorldp.check.events import Event, Lead, best_lead
 from tensorldp.check.gambling import Stages, gamble
 from tensorldp.check.observers import MOST_COLUMNS, Observer
-from tensorldp.check.pairs import Pair, changed, pairs, same, subset
+from tensorldp.check.pairs import Pair, changed, moved, pairs, same, subset
 from tensorldp.check.response import farthest_corners
 from tensorldp.check.target import Target
 
@@ -156,11 +156,11 @@ class Search:
         self.capitals = {observer.name: 0.0 for observer in observers}
         self.draws = self.level = 0
         self.trails: list[Trail] = []
-        for index, pair in enumerate(subset(pairs(target, seed, given), budget.starts, seed)):
+        for index, pair in enumerate(subset(pairs(target, seed, given, claim), budget.starts, seed)):
             turned = Pair(pair.name, pair.x_prime, pair.x) if self._turns(index, pair) else pair  # x is what is beside
             for observer in observers:
                 if observer.fast or index < SLOW_PAIRS or pair.name in SLOW_TOO:
-                    points = NOTHING if observer.local else claim.countable
+                    points = NOTHING if observer.local else claim.countable_at(pair.x, pair.x_prime)
                     self.trails.append(Trail(observer, pair if observer.fast else turned, points))
         huge = target.size > RELEASED // FAST  # where calls of their own take the time of all else, they come last
         # a draw shared by a batch fools the fast observer
@@ -252,6 +252,10 @@ class Search:
         if self.target.size > 1:
             for trail in [trail for trail in kept if trail.observer.fast][:2]:
                 self._add(kept, trail, changed(self.target, trail.pair, self.seed, len(self.trails)))
+        if self.claim.metric is not None:
+            factor = 2.0 if self.level % 2 else 0.5
+            for trail in [trail for trail in kept if trail.observer.fast][:2]:
+                self._add(kept, trail, moved(self.target, trail.pair, factor))
         if self.fitted and self.level >= FITTED and not self.budget.ends(self.level + 1):
             count = self._size(self.first, self.level + 1)
             found = farthest_corners(self.target, count, self.seed)
@@ -264,8 +268,10 @@ class Search:
         """Adds a pair to what is searched, seen as `like` is, unless it is there already or has one record twice."""
         there = [trail.pair for trail in self.trails if trail.observer is like.observer]
         if not torch.equal(pair.x, pair.x_prime) and not any(same(pair.x, pair.x_prime, old) for old in there):
-            kept.append(Trail(like.observer, pair, like.points))
-            self.trails.append(kept[-1])
+            points = self.claim.countable_at(pair.x, pair.x_prime)
+            if points:
+                kept.append(Trail(like.observer, pair, points))
+                self.trails.append(kept[-1])
 
     def observe(self, trail: Trail, count: int, statistic: Statistic | None = None) -> list[Observations]:
         """Draws fresh observations of either record, or one statistic of each."""
