@@ -17,6 +17,8 @@ from tensorldp.check.search import Breach
 from tensorldp.files import writable_folder, write_json, write_text
 from tensorldp.pages import rendered
 
+FEW = 2000  # releases of each record of a pair: on fewer, the first line of a verdict says on how many it rests
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -80,6 +82,7 @@ class Verdict:
         reach: the least lies that would have been found, None where the claim is refuted or counting cannot refute it.
         dtype: the format of the records that were handed out.
         metric: the name of the distance that the claim scales with, empty where it does not.
+        rests_on: releases of each record of the pair that the search saw most; None where nothing was searched.
     """
 
     subject: str
@@ -98,6 +101,14 @@ class Verdict:
     reach: Reach | None = field(default=None, repr=False)
     dtype: str = field(default="float64", repr=False)
     metric: str = field(default="", repr=False)
+    rests_on: int | None = field(default=None, repr=False)
+
+    @property
+    def few(self) -> str:
+        """Returns on how few releases a claim is not refuted, empty where they are `FEW` or more."""
+        if self.refuted or self.rests_on is None or self.rests_on >= FEW:
+            return ""
+        return f"on {self.rests_on} releases of each record"
 
     @property
     def proved(self) -> str:
@@ -112,7 +123,7 @@ class Verdict:
         return asdict(self)
 
     def __str__(self) -> str:
-        word = "REFUTED" if self.refuted else "not refuted"
+        word = "REFUTED" if self.refuted else ", ".join(["not refuted", self.few] if self.few else ["not refuted"])
         there = [
             f.epsilon / f.distance if f.epsilon is not None and f.distance else f.epsilon
             for f in self.findings
