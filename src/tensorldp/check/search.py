@@ -81,7 +81,7 @@ class Budget:
     drawn: int = 0
     paced: bool = False
     pace: Pace = field(default_factory=Pace)
-    start: float = field(default_factory=time.process_time)
+    start: float = field(default_factory=lambda: time.process_time())
     wall: float = field(default_factory=time.monotonic)
 
     @property
@@ -123,6 +123,7 @@ VALUES = 1 << 23  # numbers of one pair's observations that are kept
 RELEASED = 1 << 26  # elements of a record's first releases at most, or as few releases as there may be
 EASY = 0.1  # of what is left of the time: a draw of less is made at once
 FIRST_SHARE, OTHER_SHARE = 1 / 3, 1 / 8  # of it, that a look at the first pair, or at another one, may take
+DEPTH = 0.5  # of the time, that the first looks at other pairs leave over where looks take long
 LEAST_LOOK = 64  # releases of each record that are worth a look
 LEAST_GROWN = 1.25  # times the releases of a look are worth the next one
 FITTED = 1  # the first round after which pairs are fitted: a gross lie is found before
@@ -355,6 +356,9 @@ class Search:
             return size
         if first and trail.observer.fast and not trail.samples:
             return size  # the first draw of all tells the pace, and ends when it has had its share of the time
+        if not first and self.level == 0 and budget.left < DEPTH * budget.seconds:
+            self.short = True
+            return trail.samples
         if takes > share * budget.left:
             self.short = True
             more = int(more * share * budget.left / takes)
