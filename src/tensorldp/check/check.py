@@ -224,11 +224,15 @@ class _Check:
         """Finds out what a release is made of, and checks that there is memory for what is examined."""
         check_memory(f"a check of {self.target.name} on records", self.target.size, ELEMENT_BYTES)
         record = self._pairs(self.target)[0].x
-        begun = self.budget.spent
-        self.target.release(record.expand(2, *record.shape), generator("check", "first look", self.seed))
-        self.budget.pace.note(1.0, 2, self.budget.spent - begun)
+        self._timed(record)
         if self.target.width > self.target.size:
             check_memory(f"a check of {self.target.name} with releases", self.target.width, ELEMENT_BYTES)
+
+    def _timed(self, record: Tensor) -> None:
+        """Releases a record twice in one call, which shows how long that takes."""
+        begun = time.process_time(), time.monotonic()
+        self.target.release(record.expand(2, *record.shape), generator("check", "first look", self.seed))
+        self.budget.pace.note(1.0, 2, self.budget.took(begun))
 
     def _pairs(self, target: Target) -> list[Pair]:
         return pairs(target, self.seed, self.pair, self.claim)
@@ -259,8 +263,11 @@ class _Check:
     def _search(self, float32: bool) -> None:
         """Searches, with float32 records too once the first rounds found nothing: what they give away is found soon."""
         start = time.process_time()
-        slow = self.budget.affordable(1, self.budget.pace(*NEW_START), EASY) < 1
-        no_start = "the time was up" if slow else self.target.no_new_start(self._pairs(self.target)[0].x)
+        record, no_start = self._pairs(self.target)[0].x, ""
+        if not isinstance(self.target.unused, str) and self._slow_to_start():
+            self._timed(record)  # once more: a first call may have prepared something
+            no_start = "the time was up" if self._slow_to_start() else ""
+        no_start = no_start or self.target.no_new_start(record)
         search = Search(
             self.target,
             self.claim,
@@ -303,6 +310,9 @@ class _Check:
             self.reach = reach(search.first.pair.name, search.stages, search.first.points, goal)
         if breach is not None or not self.findings:
             self._bound(search, breach)
+
+    def _slow_to_start(self) -> bool:
+        return self.budget.affordable(1, self.budget.pace(*NEW_START), EASY) < 1
 
     def _bound(self, search: Search, breach: Breach | None) -> None:
         """Computes a lower bound on epsilon from one more sample, whose event is fixed before it is drawn."""
@@ -442,9 +452,9 @@ class _Check:
             if few < max(LEAST_NOISE, 4 * self.target.size):
                 self._no_time(name)
                 return
-            begun = self.budget.spent
+            begun = time.process_time(), time.monotonic()
             misfit(few)
-            elements = max(few, self.budget.affordable(elements, (self.budget.spent - begun) / few, 0.5))
+            elements = max(few, self.budget.affordable(elements, self.budget.took(begun) / few, 0.5))
         what, p_value, elements = misfit(elements)
         text = f"the noise does not follow the law that is declared: {what}, {elements} elements"
         self._tested(name, "noise", p_value, text, elements // self.target.size, start)

@@ -89,6 +89,10 @@ class Budget:
         """Returns the seconds of processor time since the start, or a tenth of the wall time if that is more."""
         return max(time.process_time() - self.start, (time.monotonic() - self.wall) / PATIENCE)
 
+    def took(self, since: tuple[float, float]) -> float:
+        """Returns the seconds since a moment that was (process_time, monotonic), as `spent` counts them."""
+        return max(time.process_time() - since[0], (time.monotonic() - since[1]) / PATIENCE)
+
     @property
     def over(self) -> bool:
         """Returns whether the time is up."""
@@ -396,7 +400,7 @@ class Search:
         """Draws fresh observations of either record, or one statistic of each."""
         self.draws += 1
         trail.drawn += count
-        begun = self.budget.spent
+        begun = time.process_time(), time.monotonic()
         self.budget.drawn += count
         self.drawn[trail.observer.fast] += count
         observer = trail.observer
@@ -405,7 +409,7 @@ class Search:
             for side, block in zip(sides, both, strict=True):
                 if len(block):
                     side.append(block if statistic is None else statistic(block))
-        took = self.budget.spent - begun
+        took = self.budget.took(begun)
         if observer.fast:
             calls, records = observer.cost(self.target)
             self.budget.pace.note(math.ceil(calls * count), round(records * count), took)
@@ -421,7 +425,7 @@ class Search:
         seen = self.draw(trail, size - trail.samples, share=FIRST_SHARE)
         if not seen:
             return False
-        begun = self.budget.spent
+        begun = time.process_time(), time.monotonic()
         mine, other = seen
         trail.mine = mine if trail.mine is None else np.concatenate((trail.mine, mine))
         trail.other = other if trail.other is None else np.concatenate((trail.other, other))
@@ -442,7 +446,7 @@ class Search:
             trail.statistics |= {name: _guarded(statistic, exact, raw) for name, statistic in statistics.items()}
         trail.statistics["not finite"] = lambda y: np.asarray((~np.isfinite(y)).sum(axis=1), dtype=np.float64)
         trail.lead = best_lead(self.columns(trail), trail.points) if trail.points else None
-        self.thinking[trail.observer.fast] = (self.budget.spent - begun) / size
+        self.thinking[trail.observer.fast] = self.budget.took(begun) / size
         return True
 
     def columns(self, trail: Trail) -> dict[str, tuple[Reals, Reals]]:
