@@ -8,21 +8,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from tensorldp.check import declared
 from tensorldp.check.calls import BATCH, RECORD
-from tensorldp.check.claim import COUNTABLE_NATS, Claim
+from tensorldp.check.claim import COUNTABLE_NATS, METRICS, Array, Claim
 from tensorldp.check.distinguishers import FLOATING, IDEAL, PLAIN, TREES
 from tensorldp.check.events import strongest
 from tensorldp.check.gambling import Reach, reach
 from tensorldp.check.noise import declared_tail, noise_misfit
 from tensorldp.check.observers import AMONG_OTHERS, FRESH, MOST_COLUMNS, OBSERVERS, OneRelease
-from tensorldp.check.pairs import pairs
-from tensorldp.check.records import Records
-from tensorldp.check.search import Breach, Budget, Search, histogram
-from tensorldp.check.side_channels import dependence, timing_difference
+from tensorldp.check.pairs import Pair, pairs
+from tensorldp.check.records import Numbers, Records
+from tensorldp.check.search import EASY, Breach, Budget, Search, histogram
+from tensorldp.check.side_channels import CALLS, dependence, timing_difference
 from tensorldp.check.target import Target
 from tensorldp.check.verdict import Attempt, Finding, Verdict, breach_finding, epsilon_bound
 from tensorldp.domain import DTYPES, Domain
@@ -42,6 +43,11 @@ RECORD_DTYPES = (torch.float64, torch.float32)  # formats of records; coarser on
 MOST_RELEASED = 1 << 29  # elements that a test releases of a record, or as few releases as there may be
 ELEMENT_BYTES = 8 * 40  # of memory for each element of a record: a few pairs, a release, and what is computed from it
 NO_TREES = "not tried: scikit-learn is not installed"
+NO_TIME = "not tried: the time was up"
+NEW_START = (6.0, 132.0)  # calls, and records, that it takes to see whether first calls can be repeated
+DECLARED = 5.0  # releases that each of `samples` takes of a pair where declarations are tested
+NOISE_PILOT, LEAST_NOISE = 200_000, 1000  # elements that tell how long an element takes, and that are worth a test
+LEAST_CALLS = 40  # that are worth a comparison of times
 TOO_LARGE = f"not tried: a claim of more than {COUNTABLE_NATS:g} nats cannot be contradicted by counting releases"
 
 
@@ -51,6 +57,8 @@ def check(
     domain: Domain | Records | None = None,
     claim_epsilon: float | None = None,
     claim_delta: float = 0.0,
+    claim_epsilon_per_distance: float | None = None,
+    metric: str | Callable[[Any, Any], float] | None = None,
     minutes: float = 2.0,
     samples: int = 200_000,
     rounds: int | None = None,
@@ -78,7 +86,13 @@ def check(
         domain: where records live, a Box, a Ball, `Categories`, `Numbers` or `Rows`; needed for a function.
         claim_epsilon: the epsilon of the claim; without one, the claim is the mechanism's own curve.
         claim_delta: the delta of the claim.
-        minutes: processor time for all of it, > 0; a gross lie takes seconds.
+        claim_epsilon_per_distance: in place of `claim_epsilon`, E of the claim that any two records x and x' have
+            (E d(x, x'), `claim_delta`), as of geo-indistinguishability and of metric privacy. Releases of other
+            records still may not differ at all.
+        metric: d of that claim: "l1", "l2", "linf", "hamming" (elements that differ), or a function of two float64
+            arrays of a record's shape; of two categories or rows, if records are such. It is asked about any records.
+        minutes: processor time for all of it, > 0; a gross lie takes seconds. A slow function is released less often,
+            so that it ends in 1.25 times that and one call; the verdict says on how many releases it rests.
         samples: how many releases of each record of a pair are kept to learn from, >= 256.
         rounds: the most rounds of the searches, >= 1; with enough minutes for them the verdict does not depend on the
             machine.
@@ -112,21 +126,66 @@ def check(
     if call is not None:
         check_word("call of a check", call, BATCH, RECORD)
     target = Target.of(checked, domain, dtype, call=call, decode=decode)
-    if claim_epsilon is None and claim_delta != 0.0:
-        raise InputError(f"claim_delta {claim_delta!r} of a check needs claim_epsilon, the epsilon of the same claim")
-    if claim_epsilon is not None:
-        claim = Claim.point(claim_epsilon, claim_delta, checked.unit if isinstance(checked, Mechanism) else "record")
-    elif isinstance(checked, Mechanism):
-        claim = Claim.of_curve(checked.curve(), checked.unit)
-    else:
-        raise InputError("a check of a function needs claim_epsilon, the epsilon that it is said to have")
+    asked = _of_points(metric, target.records)
+    claim = _claim_of(checked, claim_epsilon, claim_delta, claim_epsilon_per_distance, asked)
     dtypes = (RECORD_DTYPES if dtype == torch.float64 else (dtype,)) if dtypes is None else dtypes
     for examined in dtypes:
         if examined not in DTYPES:
             raise InputError(f"dtypes of a check must be out of float32, float64 and bfloat16, got {examined}")
     target = target.of_reals(dtype)
-    budget = Budget(60.0 * minutes, samples, rounds, starts)
+    budget = Budget(60.0 * minutes, samples, rounds, starts, paced=rounds is None)
     return _Check(target, claim, budget, 1.0 - confidence, seed, pair, progress).run(floating_point, timing, dtypes)
+
+
+def _of_points(
+    metric: str | Callable[[Any, Any], float] | None, records: Records | None
+) -> str | Callable[[Array, Array], float] | None:
+    """Returns the metric of the points that stand for records; what compares numbers cannot compare rows."""
+    if metric is None or records is None or isinstance(records, Numbers):
+        return metric
+    if isinstance(metric, str):
+        if metric != "hamming" and metric in METRICS:
+            raise InputError(f"metric {metric!r} compares numbers, and records are {records}: give a function of two")
+                f"metric {metric!r} of a check compares numbers, and records are {records}: give a function"
+            )
+        return metric
+    function = metric  # as it is a function from here on
+
+    def of_points(x: Array, x_prime: Array) -> float:
+        first, second = records.given(torch.from_numpy(np.stack((x, x_prime))))
+        return function(first, second)
+
+    of_points.__name__ = str(getattr(function, "__name__", type(function).__name__))
+    return of_points
+
+
+def _claim_of(
+    checked: Mechanism | Callable[..., Any],
+    epsilon: float | None,
+    delta: float,
+    per_distance: float | None,
+    metric: str | Callable[[Array, Array], float] | None,
+) -> Claim:
+    """Builds the claim that the arguments of a check state, or else the mechanism's own."""
+    unit = checked.unit if isinstance(checked, Mechanism) else "record"
+    if epsilon is not None and per_distance is not None:
+        raise InputError("a check takes claim_epsilon or claim_epsilon_per_distance, not both")
+    if per_distance is None and metric is not None:
+        raise InputError("metric of a check needs claim_epsilon_per_distance, the epsilon for each unit of it")
+    if per_distance is not None:
+        if metric is None:
+            raise InputError(
+                f"claim_epsilon_per_distance of a check needs metric, one of {', '.join(METRICS)} or a function of two "
+                "records"
+            )
+        return Claim.per_distance(per_distance, metric, delta, unit)
+    if epsilon is not None:
+        return Claim.point(epsilon, delta, unit)
+    if delta != 0.0:
+        raise InputError(f"claim_delta {delta!r} of a check needs claim_epsilon, the epsilon of the same claim")
+    if isinstance(checked, Mechanism):
+        return Claim.of_curve(checked.curve(), checked.unit)
+    raise InputError("a check of a function needs claim_epsilon, the epsilon that it is said to have")
 
 
 @dataclass
@@ -144,6 +203,7 @@ class _Check:
     no_bound: str = "nothing was searched"
     reach: Reach | None = None
     drawn: int = 0
+    rests_on: int | None = None
 
     def run(self, floating_point: bool, timing: bool, dtypes: Sequence[torch.dtype]) -> Verdict:
         start = time.process_time()
@@ -190,21 +250,46 @@ class _Check:
             "" if self.bound[0] > 0.0 else self.no_bound,
             None if refuted else self.reach,
             str(self.target.dtype).removeprefix("torch."),
+            "" if self.claim.metric is None else self.claim.metric.name,
+            self.rests_on,
             self.target.notes,
         )
 
     def _first_look(self) -> None:
         """Finds out what a release is made of, and checks that there is memory for what is examined."""
         check_memory(f"a check of {self.target.name} on records", self.target.size, ELEMENT_BYTES)
-        record = pairs(self.target, self.seed, self.pair)[0].x
-        self.target.release(record.expand(2, *record.shape), generator("check", "first look", self.seed))
+        record = self._pairs(self.target)[0].x
+        self._timed(record)
         if self.target.width > self.target.size:
             check_memory(f"a check of {self.target.name} with releases", self.target.width, ELEMENT_BYTES)
 
+    def _timed(self, record: Tensor) -> None:
+        """Releases a record twice in one call, which shows how long that takes."""
+        begun = time.process_time(), time.monotonic()
+        self.target.release(record.expand(2, *record.shape), generator("check", "first look", self.seed))
+        self.budget.pace.note(1.0, 2, self.budget.took(begun))
+
+    def _pairs(self, target: Target) -> list[Pair]:
+        return pairs(target, self.seed, self.pair, self.claim)
+
+    def _distance(self, pair: Pair) -> float:
+        return self.claim.distance(pair.x, pair.x_prime)
+
+    def _per_distance(self, epsilon: float, pair: Pair) -> float:
+        """Returns an epsilon of a pair for each unit of distance, as it is without a metric; 0 at distance 0."""
+        distance = self._distance(pair)
+        return epsilon / distance if distance > 0.0 else 0.0
+
+    def _finding(self, kind: str, breach: Breach, histogram: dict[str, list[float]] | None) -> Finding:
+        return breach_finding(kind, breach, histogram, self.claim)
+
     def _time_left(self, name: str) -> bool:
         if self.budget.over:
-            self.attempts.append(Attempt(name, 0.0, 0, 0.0, "not tried: the time was up"))
+            self._no_time(name)
         return not self.budget.over
+
+    def _no_time(self, name: str) -> None:
+        self.attempts.append(Attempt(name, 0.0, 0, 0.0, NO_TIME))
 
     def _note(self, name: str, share: float, samples: int, start: float, outcome: str) -> None:
         self.drawn += samples
@@ -213,7 +298,11 @@ class _Check:
     def _search(self, float32: bool) -> None:
         """Searches, with float32 records too once the first rounds found nothing: what they give away is found soon."""
         start = time.process_time()
-        no_start = self.target.no_new_start(pairs(self.target, self.seed, self.pair)[0].x)
+        record, no_start = self._pairs(self.target)[0].x, ""
+        if not isinstance(self.target.unused, str) and self._slow_to_start():
+            self._timed(record)  # once more: a first call may have prepared something
+            no_start = "the time was up" if self._slow_to_start() else ""
+        no_start = no_start or self.target.no_new_start(record)
         search = Search(
             self.target,
             self.claim,
@@ -241,17 +330,24 @@ class _Check:
             outcome += f", {MOST_COLUMNS} of {self.target.width} elements of each pair"
         if breach is not None:
             kind = "locality" if breach.trail.observer.local else "guarantee"
-            self.findings.append(breach_finding(kind, breach, histogram(search, breach)))
+            self.findings.append(self._finding(kind, breach, histogram(search, breach)))
         if not TREES:
             self.attempts.append(Attempt("decision trees", 0.0, 0, 0.0, NO_TREES))
         self._note("sequential search for a breach", ERROR_SHARES["search"], search.budget.drawn, start, outcome)
+        self.rests_on = search.rests_on if self.claim.countable else None
+        if breach is None and (search.short or search.budget.over):
+            for observer in search.untried:
+                self._no_time(f"search through {observer}")
         if no_start:
             self.attempts.append(Attempt("what only a first call does", 0.0, 0, 0.0, f"not tried: {no_start}"))
-        if breach is None and self.claim.countable:
+        if breach is None and search.first.points:
             goal = search.goal - min(0.0, search.capitals[search.first.observer.name])  # what was lost is to be won too
-            self.reach = reach(search.first.pair.name, search.stages, self.claim.countable, goal)
+            self.reach = reach(search.first.pair.name, search.stages, search.first.points, goal)
         if breach is not None or not self.findings:
             self._bound(search, breach)
+
+    def _slow_to_start(self) -> bool:
+        return self.budget.affordable(1, self.budget.pace(*NEW_START), EASY) < 1
 
     def _bound(self, search: Search, breach: Breach | None) -> None:
         """Computes a lower bound on epsilon from one more sample, whose event is fixed before it is drawn."""
@@ -261,32 +357,46 @@ class _Check:
             if breach.trail.observer.local:
                 self.no_bound = "what is refuted is about the releases of other records"
                 return
+            if not self._distance(breach.trail.pair) > 0.0:
+                self.no_bound = "what is refuted is about two records at distance 0"
+                return
             trail, event = breach.trail, breach.event
         else:
             delta = min((delta for _, delta in self.claim.points), default=0.0)
             best = search.best()[:4]
             events = [(trail, *strongest(search.columns(trail), delta, error)) for trail in best]
-            events = [item for item in events if item[2] > 0.0]
+            events = [item for item in events if item[2] > 0.0 and self._distance(item[0].pair) > 0.0]
             if not events:
                 seen = max((trail.samples for trail in best), default=0)
                 ended = "time ended after" if search.budget.over else "no event told any two records apart in"
                 self.no_bound = f"{ended} {seen} releases of each record of a pair"
                 return
-            trail, event, _ = max(events, key=lambda item: item[2])
+            trail, event, _ = max(events, key=lambda item: item[2] / self._distance(item[0].pair))
         trials = min(50_000 if trail.observer.fast else 1000, max(500, 2 * trail.samples))
         trials = min(trials, max(64, MOST_RELEASED // self.target.size))
-        tried = self.budget.spent
-        search.settle(trail, event, PILOT)
-        pace = (self.budget.spent - tried) / PILOT  # seconds for a release of each record
-        left = max(0.0, self.budget.seconds - self.budget.spent) / 2.0  # half of the time, for what comes after too
-        trials = min(trials, max(PILOT, int(left / pace) if pace > 0.0 else trials))
-        hits, others = search.settle(trail, event, trials)
+        each, least = search.seconds(trail, PILOT) / PILOT, 1 if self.budget.paced else PILOT
+        enough = self.budget.affordable(PILOT, each, 0.5) >= PILOT
+        if enough:
+            tried = self.budget.spent
+            search.settle(trail, event, PILOT, fitting=False)
+            pace = (self.budget.spent - tried) / PILOT  # seconds for a release of each record
+            left = self.budget.left / 2.0  # half of the time, for what comes after too
+            trials = min(trials, max(least, int(left / pace) if pace > 0.0 else trials))
+            enough = trials >= PILOT or not self.budget.paced
+        if not enough:
+            self.no_bound = f"time ended after {trail.samples} releases of each record of a pair"
+            if breach is not None:  # what it contradicts is a bound too
+                self.bound = (self._per_distance(event.epsilon, trail.pair), event.delta)
+            return
+        hits, others, _ = search.settle(trail, event, trials, fitting=False)
         bound = epsilon_bound(hits, others, trials, error, event.delta)
         if breach is not None:
             bound = max(bound, event.epsilon)
+        bound = self._per_distance(bound, trail.pair)
         self.bound = (bound, event.delta)
         self.no_bound = f'the best event, "{event}", gave none on {trials} fresh releases of each record'
-        outcome = f'epsilon >= {bound:.4g} at delta {event.delta:.3g}: {hits} and {others} of {trials} in "{event}"'
+        by = "" if self.claim.metric is None else f" for each {self.claim.metric.unit}"
+        outcome = f'epsilon >= {bound:.4g}{by} at delta {event.delta:.3g}: {hits} and {others} of {trials} in "{event}"'
         self._note("lower bound on epsilon", ERROR_SHARES["bound"], trials, start, outcome)
 
     def _float32(self) -> None:
@@ -315,10 +425,13 @@ class _Check:
             self._note(name, share, search.budget.drawn, start, f"not tried: {error}")
             return
         if breach is not None:
-            self.findings.append(breach_finding("guarantee", breach, histogram(search, breach)))
-            self.bound = (_proved(search, breach, self.error * share / 2.0), breach.event.delta)
+            self.findings.append(self._finding("guarantee", breach, histogram(search, breach)))
+            proved = self._per_distance(
+                _proved(search, breach, self.error * share / 2.0, self.budget), breach.trail.pair
+            )
+            self.bound = (proved, breach.event.delta)
         outcome = f"capital e^{search.capital:.2f} of e^{search.goal:.2f}"
-        self._note(name, share, search.budget.drawn, start, outcome)
+        self._note(name, share, search.budget.drawn, start, outcome if search.budget.drawn else NO_TIME)
 
     def _declarations(self, mechanism: Mechanism) -> None:
         start = time.process_time()
@@ -326,7 +439,16 @@ class _Check:
         error = self.error * ERROR_SHARES["declarations"] / DECLARATION_PARTS
         least = 200 if mechanism.size <= MOST_COLUMNS else 32  # so wide records take their time
         count = int(max(least, min(4000, self.budget.samples, (1 << 21) // mechanism.size)))
-        tried = pairs(target, self.seed, self.pair)[: max(1, min(8, MOST_RELEASED // (mechanism.size * count)))]
+        tried = self._pairs(target)[: max(1, min(8, MOST_RELEASED // (mechanism.size * count)))]
+        for most in (len(tried), 2, 1):  # fewer pairs where there is no time for all
+            tried = tried[:most]
+            affordable = self.budget.affordable(count, self.budget.pace(0.0, DECLARED * (most + 1)), 0.5)
+            if affordable >= least:
+                break
+        if affordable < min(count, PILOT // 2):
+            self._no_time("what is declared")
+            return
+        count = affordable
         curve = declared.curve_against_density(
             target, self.claim, tried, samples=count, error=2.0 * error, seed=self.seed
         )
@@ -352,23 +474,35 @@ class _Check:
         tail = declared_tail(mechanism)
         if tail is None:
             return
-        tried = pairs(self.target, self.seed, self.pair)
-        what, p_value, elements = noise_misfit(
-            self.target.of_reals(torch.float64),
-            tail,
-            (tried[0].x, tried[-1].x),
-            elements=NOISE_PER_SAMPLE * self.budget.samples,
-            seed=self.seed,
-        )
+        tried, name = self._pairs(self.target), "law of the noise, tails to 1e-7"
+
+        def misfit(elements: int) -> tuple[str, float, int]:
+            records, target = (tried[0].x, tried[-1].x), self.target.of_reals(torch.float64)
+            return noise_misfit(target, tail, records, elements=elements, seed=self.seed)
+
+        elements = NOISE_PER_SAMPLE * self.budget.samples
+        if self.budget.paced:
+            few = min(elements, NOISE_PILOT)
+            few = self.budget.affordable(few, self.budget.pace(0.0, 1.0 / self.target.size), EASY)
+            if few < max(LEAST_NOISE, 4 * self.target.size):
+                self._no_time(name)
+                return
+            begun = time.process_time(), time.monotonic()
+            misfit(few)
+            elements = max(few, self.budget.affordable(elements, self.budget.took(begun) / few, 0.5))
+        what, p_value, elements = misfit(elements)
         text = f"the noise does not follow the law that is declared: {what}, {elements} elements"
-        name = "law of the noise, tails to 1e-7"
         self._tested(name, "noise", p_value, text, elements // self.target.size, start)
 
     def _independence(self) -> None:
         start = time.process_time()
         width = max(self.target.size, self.target.width)
         samples = max(64, min(2000, self.budget.samples, (1 << 20) // width)) // 2 * 2
-        way, p_value = dependence(self.target, pairs(self.target, self.seed, self.pair)[0].x, samples, self.seed)
+        samples = self.budget.affordable(samples, self.budget.pace(0.0, 3.0), 0.5) // 2 * 2
+        if samples < 64:
+            self._no_time("independence of releases")
+            return
+        way, p_value = dependence(self.target, self._pairs(self.target)[0].x, samples, self.seed)
         text = f"dependence between {way}, {samples} releases"
         self._tested("independence of releases", "independence", p_value, text, 3 * samples, start)
 
@@ -413,26 +547,34 @@ class _Check:
                 continue
             outcome = f"capital e^{search.capital:.2f} of e^{search.goal:.2f}"
             if breach is not None:
-                bound = _proved(search, breach, self.error * share / 2.0)
-                finding = breach_finding("floating point", breach, None)
+                bound = _proved(search, breach, self.error * share / 2.0, self.budget)
+                finding = self._finding("floating point", breach, None)
                 if until_found:
-                    self.bound = (bound, breach.event.delta)
+                    self.bound = (self._per_distance(bound, breach.trail.pair), breach.event.delta)
                 text = (
                     f"as {name} numbers the epsilon at delta {finding.delta:.3g} is {bound:.3g} or more: {finding.text}"
                 )
                 self.findings.append(replace(finding, text=text))
+            outcome = outcome if search.budget.drawn else NO_TIME
             self._note(f"which {name} numbers occur", share, search.budget.drawn, start, outcome)
 
     def _timing(self) -> None:
         start = time.process_time()
-        pair = pairs(self.target, self.seed, self.pair)[0]
-        p_value, calls = timing_difference(self.target, pair, self.seed)
+        pair = self._pairs(self.target)[0]
+        calls = self.budget.affordable(CALLS, self.budget.pace(2.0, 2.0), 1.0)
+        if calls < LEAST_CALLS:
+            self._no_time("running time")
+            return
+        p_value, calls = timing_difference(self.target, pair, self.seed, calls)
         text = f"running times differ between the records, {calls} calls of each"
         self._tested("running time", "running time", p_value, text, calls, start, pair.name)
 
 
-def _proved(search: Search, breach: Breach, error: float) -> float:
-    """Computes a lower bound on epsilon at the delta of a breach, from a fresh sample."""
+def _proved(search: Search, breach: Breach, error: float, budget: Budget) -> float:
+    """Computes a lower bound on epsilon at the delta of a breach, from a fresh sample if there is time for one."""
     trials = max(2000, 2 * breach.lead.trials)
-    hits, others = search.settle(breach.trail, breach.event, trials)
+    trials = budget.affordable(trials, search.seconds(breach.trail, trials) / trials, 0.5)
+    if trials < PILOT:
+        return breach.event.epsilon
+    hits, others, _ = search.settle(breach.trail, breach.event, trials, fitting=False)
     return max(epsilon_bound(hits, others, trials, error, breach.event.delta), breach.event.epsilon)

@@ -57,7 +57,7 @@ def curve_against_density(
                 return None
             blocks = _releases(target, pair, second, samples, seed, "curve", index)
             loss = np.concatenate([ratio(seen).numpy() for seen in blocks])
-            for epsilon, delta in claim.points:
+            for epsilon, delta in claim.at(pair.x, pair.x_prime):
                 excess = loss - epsilon > ROUNDING * max(1.0, epsilon)
                 gain = np.where(excess, -np.expm1(np.minimum(epsilon - loss, 0.0)), 0.0)
                 likely.append((_mean_exceeds(gain, delta), pair, epsilon, delta, float(np.nanmax(loss))))

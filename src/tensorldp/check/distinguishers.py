@@ -667,6 +667,196 @@ class Tree(Distinguisher):
         return {"decision tree": lambda y: np.asarray(tree.predict_proba(table(y))[:, 1])}
 
 
+@dataclass(frozen=True)
+class Groups(Distinguisher):
+    """Scores a release by what it says within its group, where an element has a few whole numbers: a cohort, a seed.
+
+    In each group the log ratios of the other elements' values are learned and summed, and the ratio of the one element
+    that tells most is kept. Where elements are real, each group has a linear discriminant and a best element.
+
+    Attributes:
+        ends: columns at either end of a release that may name groups.
+        values: the most values of such a column, and of a column whose values are counted.
+        kept: columns that name groups in the statistics, those within whose groups the records differ most.
+        width: other columns that take part, at most, and as many by which the columns that name groups are chosen.
+        most: releases of each record by which the columns are chosen.
+        sure: squared standard errors by which a column must differ in a group to count there.
+    """
+
+    exact: ClassVar[bool] = True
+    ends: int = 16
+    values: int = 64
+    kept: int = 2
+    width: int = 64
+    most: int = 4096
+    sure: float = 4.0
+
+    def statistics(self, scene: Scene, mine: Observations, other: Observations) -> Columns:
+        width = mine.shape[1]
+        if width < 2:
+            return {}
+        ends = sorted({*range(min(self.ends, width)), *range(max(0, width - self.ends), width)})
+        some, others = mine[: self.most], other[: self.most]
+        seen = np.unique(np.linspace(0, width - 1, min(width, self.width)).astype(np.int64))
+        found = []
+        for place in ends:
+            names = self._names(some[:, place], others[:, place])
+            if names is not None:
+                groups = _indices(some[:, place], names), _indices(others[:, place], names)
+                change = _changes(*groups, some[:, seen], others[:, seen])[:, seen != place]
+                surplus = (change - 1.0).sum() / math.sqrt(2.0 * max(1, change.size))
+                found.append((-float(surplus), place, names, groups))
+        columns: Columns = {}
+        for _, place, names, groups in sorted(found, key=lambda item: item[:2])[: self.kept]:
+            telling = np.argsort(-_changes(*groups, some, others).max(axis=0), kind="stable")
+            telling = np.sort(telling[telling != place][: self.width])
+            columns |= self._within(place, names, telling, mine, other)
+        return columns
+
+    def _names(self, mine: Observations, other: Observations) -> Observations | None:
+        """Returns the values of a column that may name groups, or None."""
+        for count in (128, len(mine)):
+            values = np.unique(np.concatenate((mine[:count], other[:count])))
+            if values.size > self.values or not (values.dtype == np.int64 or (values == np.rint(values)).all()):
+                return None
+        return values if values.size > 1 else None
+
+    def _within(
+        self, place: int, names: Observations, telling: Whole, mine: Observations, other: Observations
+    ) -> Columns:
+        """Learns the statistics of the columns `telling` within the groups that the column `place` names."""
+        first, second = _indices(mine[:, place], names), _indices(other[:, place], names)
+        sizes = [np.bincount(side, minlength=names.size) for side in (first, second)]
+        prior = np.log((sizes[0] + 0.5) / (sizes[1] + 0.5))
+        tables: list[tuple[int, Observations, Reals]] = []
+        reals, surest = [], np.zeros(names.size)
+        best = np.full(names.size, -1)
+        for column in telling.tolist():
+            values = np.unique(np.concatenate((mine[:, column], other[:, column])))
+            if values.size > self.values:
+                reals.append(column)
+                continue
+            counts = [
+                np.bincount(
+                    side * values.size + np.searchsorted(values, y[:, column]), minlength=names.size * values.size
+                ).reshape(names.size, values.size)
+                for side, y in ((first, mine), (second, other))
+            ]
+            shares = [(n + 0.5) / (size[:, None] + 0.5 * values.size) for n, size in zip(counts, sizes, strict=True)]
+            both = (counts[0] + counts[1]) / np.maximum(1, sizes[0] + sizes[1])[:, None]
+            expected = [np.maximum(both * size[:, None], TINY) for size in sizes]
+            misfit = sum(((n - mean) ** 2 / mean).sum(axis=1) for n, mean in zip(counts, expected, strict=True))
+            free = max(1, values.size - 1)
+            sure = (misfit - free) / math.sqrt(2.0 * free) > (self.sure - 1.0) / math.sqrt(2.0)
+            tables.append((column, values, np.where(sure[:, None], np.log(shares[0] / shares[1]), 0.0)))
+            better = sure & (misfit / free > surest)
+            surest, best = np.where(better, misfit / free, surest), np.where(better, len(tables) - 1, best)
+        columns: Columns = {}
+        if any(table[2].any() for table in tables):
+            columns[f"values within each value of element {place}"] = partial(
+                _grouped_values, place, names, prior, tables, None
+            )
+            columns[f"the most telling value within each value of element {place}"] = partial(
+                _grouped_values, place, names, prior, tables, best
+            )
+        if reals:
+            columns |= self._linear(place, names, np.array(reals), mine, other)
+        return columns
+
+    def _linear(
+        self, place: int, names: Observations, reals: Whole, mine: Observations, other: Observations
+    ) -> Columns:
+        """Learns a discriminant of real columns for each group, with one covariance for all of them."""
+        groups = [_indices(side[:, place], names) for side in (mine, other)]
+        sides = [np.asarray(side[:, reals], dtype=np.float64) for side in (mine, other)]
+        middle = np.median(np.concatenate(sides), axis=0)
+        scale = np.concatenate(sides).std(axis=0)
+        scale = np.where((scale > 0.0) & np.isfinite(scale), scale, 1.0)
+        sides = [(side - middle) / scale for side in sides]
+        change = _changes(*groups, *sides, least=self.sure, groups=names.size)
+        if not change.any():
+            return {}
+        means = [_group_means(group, side, names.size) for group, side in zip(groups, sides, strict=True)]
+        rest = np.concatenate([side - mean[group] for side, mean, group in zip(sides, means, groups, strict=True)])
+        covariance = rest.T @ rest / len(rest)
+        ridge = 1e-3 * float(np.trace(covariance)) / reals.size + RIDGE
+        apart = np.where(change > 0.0, means[0] - means[1], 0.0)
+        weights = np.linalg.solve(covariance + ridge * np.eye(reals.size), apart.T).T
+        single = np.zeros_like(weights)
+        rows, top = np.arange(names.size), change.argmax(axis=1)
+        single[rows, top] = np.sign(apart[rows, top])
+        half = (means[0] + means[1]) / 2.0
+        columns: Columns = {}
+        for name, by_group in (("linear discriminant", weights), ("most telling element", single)):
+            columns[f"{name} within each value of element {place}"] = partial(
+                _grouped_sum, place, names, reals, middle, scale, by_group, (half * by_group).sum(axis=1)
+            )
+        return columns
+
+
+def _indices(values: Observations, names: Observations) -> Whole:
+    """Returns the index of each value among sorted names, of the next one where it has none."""
+    return np.asarray(np.searchsorted(names, values).clip(0, names.size - 1))
+
+
+def _group_means(group: Whole, y: Observations, groups: int) -> Reals:
+    """Computes the means of columns in each group, 0 in one without members: (groups, columns)."""
+    member = np.zeros((groups, len(y)))
+    member[group, np.arange(len(y))] = 1.0
+    return np.asarray(member @ y / np.maximum(1.0, member.sum(axis=1))[:, None])
+
+
+MOST_CHANGE = 100.0  # squared standard errors: one column that tells all does not hide how many tell something
+
+
+def _changes(
+    first: Whole, second: Whole, mine: Observations, other: Observations, *, least: float = 0.0, groups: int = 0
+) -> Reals:
+    """Computes by how many squared standard errors means differ in each group: (groups, columns), 0 below `least`."""
+    groups = groups or 1 + int(max(first.max(), second.max()))
+    middle = np.median(mine, axis=0).astype(mine.dtype)
+    spreads, means = [], []
+    for group, seen in ((first, mine), (second, other)):
+        y = np.asarray(seen - middle, dtype=np.float64)
+        mean = _group_means(group, y, groups)
+        count = np.maximum(1, np.bincount(group, minlength=groups))[:, None]
+        variance = np.maximum(_group_means(group, y**2, groups) - mean**2, 0.0)
+        spreads.append((variance + y.var(axis=0) / count) / count)  # no group is sure of a spread of 0
+        means.append(mean)
+    there = np.minimum(*(np.bincount(group, minlength=groups) for group in (first, second))) > 1
+    change = (means[0] - means[1]) ** 2 / (spreads[0] + spreads[1] + TINY)
+    change = np.where(there[:, None], np.minimum(change, MOST_CHANGE), 0.0)
+    return np.where(np.isfinite(change) & (change >= least), change, 0.0)
+
+
+def _grouped_values(
+    place: int, names: Observations, prior: Reals, tables: list[Table], best: Whole | None, y: Observations
+) -> Reals:
+    """Sums the ratios of columns' values in the release's group, of all columns or of each group's best one."""
+    group = _indices(y[:, place], names)
+    total = prior[group]
+    for index, (column, values, ratios) in enumerate(tables):
+        at = np.searchsorted(values, y[:, column]).clip(0, values.size - 1)
+        counts = values[at] == y[:, column] if best is None else (values[at] == y[:, column]) & (best[group] == index)
+        total = total + np.where(counts, ratios[group, at], 0.0)
+    return np.where(names[group] == y[:, place], total, 0.0)
+
+
+def _grouped_sum(
+    place: int,
+    names: Observations,
+    reals: Whole,
+    middle: Reals,
+    scale: Reals,
+    weights: Reals,
+    half: Reals,
+    y: Observations,
+) -> Reals:
+    group = _indices(y[:, place], names)
+    values = ((y[:, reals] - middle) / scale * weights[group]).sum(axis=1) - half[group]
+    return np.where(names[group] == y[:, place], values, 0.0)
+
+
 IDEAL: tuple[Distinguisher, ...] = (
     Likelihood(),
     Distances(),
@@ -679,6 +869,7 @@ IDEAL: tuple[Distinguisher, ...] = (
     Directions(),
     Kernel(),
     Tree(),
+    Groups(),
 )
 PLAIN: tuple[Distinguisher, ...] = (Distances(), Shapes(), Coordinates())
 FLOATING: tuple[Distinguisher, ...] = (Floats(), NotFinite())

@@ -22,7 +22,7 @@ def gamble(
     capital: float,
     goal: float,
     limit: int,
-    settle: Callable[[Event, int], tuple[int, int]],
+    settle: Callable[[Event, int], tuple[int, int, int]],
     over: Callable[[], bool] = lambda: False,
 ) -> tuple[Lead | None, float, int]:
     """Bets on an event while it pays; returns the lead with what was seen, log of the capital, and the blocks drawn.
@@ -32,7 +32,8 @@ def gamble(
         capital: log of the capital at the start.
         goal: log of the capital that ends the bets.
         limit: blocks that may be drawn; an event that needs more waits for a later round.
-        settle: how many of so many fresh releases of the likelier record, and of the other, fall into an event.
+        settle: how many of so many fresh releases of the likelier record, and of the other, fall into an event, and
+            how many releases of each there were: fewer, or none, where time was short.
         over: whether the time is up.
     """
     start, drawn = capital, 0
@@ -43,7 +44,9 @@ def gamble(
         if needed > limit - drawn:
             break
         blocks = min(needed, max(64, 2 * lead.trials))
-        hits, others = settle(lead.event, blocks)
+        hits, others, blocks = settle(lead.event, blocks)
+        if not blocks:
+            break
         capital += lead.bet.log_value(hits, others, blocks)
         drawn += blocks
         lead = lead.after(hits, others, blocks)
@@ -137,13 +140,13 @@ def _found(
     goal: float,
     source: np.random.Generator,
 ) -> bool:
-    def settle(event: Event | None, blocks: int) -> tuple[int, int]:
-        return int(source.binomial(blocks, p)), int(source.binomial(blocks, q))
+    def settle(event: Event | None, blocks: int) -> tuple[int, int, int]:
+        return int(source.binomial(blocks, p)), int(source.binomial(blocks, q)), blocks
 
     capital, spent = 0.0, 0
     for trials, limit in stages:
         counts = settle(None, trials)
-        leads = [lead_of(Event("coin", 1.0, True, False, *point), *counts, trials) for point in points]
+        leads = [lead_of(Event("coin", 1.0, True, False, *point), *counts) for point in points]
         lead = max(leads, key=lambda lead: (lead.growth, lead.score))
         _, capital, drawn = gamble(lead, capital, goal, limit - spent, settle)
         spent += drawn

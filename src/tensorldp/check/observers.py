@@ -68,6 +68,10 @@ class Observer(ABC):
     local: bool = False
 
     @abstractmethod
+    def cost(self, target: Target) -> tuple[float, float]:
+        """Returns how many calls an observation of each record takes on average, and how many records they have."""
+
+    @abstractmethod
     def observe(self, target: Target, pair: Pair, count: int, *seed: object) -> Iterator[Both]:
         """Yields blocks of observations of pair.x and of pair.x_prime: `count` rows of each in all."""
 
@@ -85,6 +89,9 @@ class OneRelease(Observer):
     """
 
     name: str = "one release"
+
+    def cost(self, target: Target) -> tuple[float, float]:
+        return 2.0 / min(ROWS, max(1, AT_ONCE // max(target.size, target.width))), 2.0
 
     def observe(self, target: Target, pair: Pair, count: int, *seed: object) -> Iterator[Both]:
         source = generator("check", "release", target.name, *seed)
@@ -174,6 +181,9 @@ class BesideOthers(SeparateCalls):
     for the other generator.
     """
 
+    def cost(self, target: Target) -> tuple[float, float]:
+        return (6.0, 10.0) if self.local else (7.0, 8.0)
+
     def rows(
         self, target: Target, known: Tensor, mine: Tensor, count: int, places: Tensor, seeds: tuple[object, ...]
     ) -> Iterator[Tensor]:
@@ -211,6 +221,10 @@ class InBatch(SeparateCalls):
     """
 
     most: int = 512
+
+    def cost(self, target: Target) -> tuple[float, float]:
+        most = min(self.most, max(2, AT_ONCE // max(target.size, target.width)))
+        return 2.0, 2.0 if most == 1 else 2.0 * (most - 1) / math.log(most)
 
     def rows(
         self, target: Target, known: Tensor, mine: Tensor, count: int, places: Tensor, seeds: tuple[object, ...]
@@ -250,6 +264,10 @@ class FirstUse(SeparateCalls):
     So it is seen what only the first calls do, or what they leave behind. As often as not it is the first of all, else
     up to `BEFORE` of a known record come before. Where `local`, the record's own release is left out.
     """
+
+    def cost(self, target: Target) -> tuple[float, float]:
+        before = (BEFORE + 1) / 4.0
+        return 2.0 * (2.0 + before), 2.0 * (1.0 + before + _after(target))
 
     def rows(
         self, target: Target, known: Tensor, mine: Tensor, count: int, places: Tensor, seeds: tuple[object, ...]

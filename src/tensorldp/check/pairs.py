@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from tensorldp.check.claim import Claim, Metric
 from tensorldp.check.target import Target
 from tensorldp.domain import Ball
 from tensorldp.errors import InputError
@@ -28,7 +29,9 @@ class Pair:
     x_prime: Tensor
 
 
-def pairs(target: Target, seed: int, given: tuple[Tensor, Tensor] | None = None) -> list[Pair]:
+def pairs(
+    target: Target, seed: int, given: tuple[Tensor, Tensor] | None = None, claim: Claim | None = None
+) -> list[Pair]:
     """Returns the pairs that every check starts from, without repetitions, the most promising first.
 
     Records of more than two million elements have fewer pairs: as many as fit in half a gigabyte, or three.
@@ -37,10 +40,11 @@ def pairs(target: Target, seed: int, given: tuple[Tensor, Tensor] | None = None)
         target: what is checked.
         seed: for the random records.
         given: a pair of the user's, tried first.
+        claim: what is claimed; where it scales with a distance, pairs at several distances come early.
     """
     chosen: list[Pair] = []
     most = max(LEAST_PAIRS, ELEMENTS // (2 * target.size))
-    for pair in _candidates(target, seed, given):
+    for pair in _candidates(target, seed, given, claim):
         x, x_prime = neighbours(target, pair.x, pair.x_prime)
         if torch.equal(x, x_prime) or any(same(x, x_prime, old) for old in chosen):
             continue
@@ -106,7 +110,91 @@ def same(x: Tensor, x_prime: Tensor, old: Pair) -> bool:
     return straight or (torch.equal(x, old.x_prime) and torch.equal(x_prime, old.x))
 
 
-def _candidates(target: Target, seed: int, given: tuple[Tensor, Tensor] | None) -> Iterator[Pair]:
+TOLD = (1.0, 0.3, 3.0)  # claimed epsilons of pairs that are tried where a claim scales with a distance
+HALVINGS = 30  # of the way between two records, on which such pairs are found
+MOST_VALUES = 24  # pairs of whole numbers that are tried beside them
+
+
+def at_distance(x: Tensor, x_prime: Tensor, metric: Metric, wanted: float, order: Tensor) -> Tensor | None:
+    """Finds a record on the way from x to x' about as far from x as is wanted, by halving; None if there is none.
+
+    The way is straight; where a distance does not fall along it, as that of Hamming, elements change one by one.
+
+    Args:
+        x: where the way starts.
+        x_prime: where it ends.
+        metric: the distance.
+        wanted: what is looked for.
+        order: a permutation of the elements.
+    """
+    if metric.between(x, x_prime) < wanted:
+        return None
+
+    def straight(share: float) -> Tensor:
+        return x + share * (x_prime - x)
+
+    def one_by_one(share: float) -> Tensor:
+        record = x.clone().reshape(-1)
+        places = order[: round(share * len(order))]
+        record[places] = x_prime.reshape(-1)[places]
+        return record.reshape(x.shape)
+
+    for way in (straight, one_by_one):
+        low, high = 0.0, 1.0
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2.0
+            low, high = (middle, high) if metric.between(x, way(middle)) < wanted else (low, middle)
+        if metric.between(x, way(high)) <= 1.5 * wanted and not torch.equal(x, way(high)):
+            return way(high)
+    return None
+
+
+def moved(target: Target, pair: Pair, factor: float) -> Pair:
+    """Returns the pair with its second record `factor` times as far from the first, if the domain has it."""
+    further = pair.x + factor * (pair.x_prime - pair.x)
+    name = f"{pair.name}, {'farther apart' if factor > 1.0 else 'nearer'}"
+    return Pair(name, *neighbours(target, pair.x, further))
+
+
+def _at_distances(target: Target, seed: int, claim: Claim) -> Iterator[Pair]:
+    """Yields pairs whose claimed epsilons are those of `TOLD`, about several points and in several directions."""
+    metric, (epsilon, _) = claim.metric, claim.points[0]
+    assert metric is not None
+    source = generator("check", "pairs at distances", seed)
+    size, shape, box = target.size, target.domain.shape, target.domain.as_box()
+    low, high, middle = box.low, box.high, (box.low + box.high) / 2.0
+
+    def anywhere() -> Tensor:
+        return (low + (high - low) * torch.rand(size, generator=source, dtype=torch.float64)).reshape(shape)
+
+    first = torch.full((size,), middle, dtype=torch.float64)
+    first[0] = high
+    ways = [
+        ("the centre and its first element higher", box.constant(middle), first.reshape(shape)),
+        ("all low and higher", box.constant(low), box.constant(high)),
+        ("two random points", anywhere(), anywhere()),
+    ]
+    if size > 1:
+        corner = torch.where(torch.rand(size, generator=source) < 0.5, low, high).double().reshape(shape)
+        ways.append(("the centre and towards a corner", box.constant(middle), corner))
+    order = torch.randperm(size, generator=source)
+    for told in TOLD:
+        for name, x, x_prime in ways:
+            x, x_prime = neighbours(target, x, x_prime)
+            found = at_distance(x, x_prime, metric, told / epsilon, order)
+            if found is not None:
+                yield Pair(f"{name}, at a claimed epsilon of about {told:g}", x, found)
+    if size == 1 and float(low).is_integer() and float(high).is_integer() and high - low <= VALUES:
+        values = range(int(low), int(high) + 1)
+        both = [(v, w) for v in values for w in values if v < w]
+        drawn = torch.randperm(len(both), generator=source)[:MOST_VALUES].tolist()
+        for v, w in (both[index] for index in drawn):
+            yield Pair(f"{v} and {w}", box.constant(v), box.constant(w))
+
+
+def _candidates(
+    target: Target, seed: int, given: tuple[Tensor, Tensor] | None, claim: Claim | None = None
+) -> Iterator[Pair]:
     box, size, shape = target.domain.as_box(), target.size, target.domain.shape
     low, high, middle = box.low, box.high, (box.low + box.high) / 2.0
     source = generator("check", "pairs", seed)
@@ -140,6 +228,8 @@ def _candidates(target: Target, seed: int, given: tuple[Tensor, Tensor] | None) 
     if target.records is not None:
         for name, x, x_prime in target.records.pairs():
             yield Pair(name, x, x_prime)
+    if claim is not None and claim.metric is not None:
+        yield from _at_distances(target, seed, claim)
     yield Pair("all low and all high", box.constant(low), box.constant(high))
     yield Pair("first element low and high", spike(middle, 0, low), spike(middle, 0, high))
     alternating = torch.full((size,), high, dtype=torch.float64)

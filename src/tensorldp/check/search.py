@@ -22,11 +22,42 @@ from tensorldp.check.distinguishers import Columns, Distinguisher, Observations,
 from tensorldp.check.events import Event, Lead, best_lead
 from tensorldp.check.gambling import Stages, gamble
 from tensorldp.check.observers import MOST_COLUMNS, Observer
-from tensorldp.check.pairs import Pair, changed, pairs, same, subset
+from tensorldp.check.pairs import Pair, changed, moved, pairs, same, subset
 from tensorldp.check.response import farthest_corners
 from tensorldp.check.target import Target
 
 PATIENCE = 10.0  # wall time over processor time, on a machine that others use too
+
+
+@dataclass
+class Pace:
+    """What calls take: a call of a few records, and each further record, as the batches seen so far had it.
+
+    Attributes:
+        call: seconds of a call, without its records.
+        record: seconds of a record.
+    """
+
+    call: float = 0.0
+    record: float = 0.0
+    _few: float = math.inf
+    _most: int = 0
+
+    def note(self, calls: float, records: int, seconds: float) -> None:
+        """Learns from what some calls took: the fewest records tell what a call takes, the most what a record does.
+
+        A first call that prepares something makes all look slow, until a later one is faster.
+        """
+        each, batch = seconds / calls, records / calls
+        self._few = min(self._few, each)
+        if records >= self._most:
+            self._most = records
+            self.record = (each - self._few) / (batch - 2.0) if batch > 2.0 else each / 2.0
+        self.call = max(0.0, self._few - 2.0 * self.record) if batch > 2.0 else self._few
+
+    def __call__(self, calls: float, records: float) -> float:
+        """Estimates the seconds of so many calls with so many records in all."""
+        return calls * self.call + records * self.record
 
 
 @dataclass
@@ -39,6 +70,8 @@ class Budget:
         rounds: the most rounds of a search, None for as many as there is time for; a search that they end, and not the
             time, draws the same on every machine.
         starts: the most pairs that a search starts from, None for all.
+        paced: whether sizes are cut to what is left of the time; without it the draw does not depend on the machine.
+        pace: what calls take.
     """
 
     seconds: float
@@ -46,13 +79,19 @@ class Budget:
     rounds: int | None = None
     starts: int | None = None
     drawn: int = 0
-    start: float = field(default_factory=time.process_time)
+    paced: bool = False
+    pace: Pace = field(default_factory=Pace)
+    start: float = field(default_factory=lambda: time.process_time())
     wall: float = field(default_factory=time.monotonic)
 
     @property
     def spent(self) -> float:
         """Returns the seconds of processor time since the start, or a tenth of the wall time if that is more."""
         return max(time.process_time() - self.start, (time.monotonic() - self.wall) / PATIENCE)
+
+    def took(self, since: tuple[float, float]) -> float:
+        """Returns the seconds since a moment that was (process_time, monotonic), as `spent` counts them."""
+        return max(time.process_time() - since[0], (time.monotonic() - since[1]) / PATIENCE)
 
     @property
     def over(self) -> bool:
@@ -65,7 +104,19 @@ class Budget:
 
     def part(self, share: float) -> Budget:
         """Returns a budget that is a share of what is left."""
-        return Budget(max(0.0, self.seconds - self.spent) * share, self.samples, self.rounds, self.starts)
+        seconds = self.left * share
+        return Budget(seconds, self.samples, self.rounds, self.starts, paced=self.paced, pace=self.pace)
+
+    @property
+    def left(self) -> float:
+        """Returns the seconds that are left, at least 0."""
+        return max(0.0, self.seconds - self.spent)
+
+    def affordable(self, count: int, seconds: float, share: float) -> int:
+        """Returns how many of `count` things of so many seconds fit in a share of what is left; all if not paced."""
+        if not self.paced or seconds * count <= share * self.left:
+            return count
+        return int(share * self.left / seconds)
 
 
 FAST, SLOW, GROWTH = 400, 64, 4  # releases of each record at first, fast or not, and the factor between rounds
@@ -74,13 +125,22 @@ SMALLER, LARGER = "two random points", "centre and all high"  # seen beside the 
 SLOW_TOO = (SMALLER, LARGER, "last element low and high")  # which differ in size, not only in sign, or at the end only
 VALUES = 1 << 23  # numbers of one pair's observations that are kept
 RELEASED = 1 << 26  # elements of a record's first releases at most, or as few releases as there may be
+EASY = 0.1  # of what is left of the time: a draw of less is made at once
+FIRST_SHARE, OTHER_SHARE = 1 / 3, 1 / 8  # of it, that a look at the first pair, or at another one, may take
+DEPTH = 0.5  # of the time, that the first looks at other pairs leave over where looks take long
+LEAST_LOOK = 64  # releases of each record that are worth a look
+LEAST_GROWN = 1.25  # times the releases of a look are worth the next one
 FITTED = 1  # the first round after which pairs are fitted: a gross lie is found before
 NOTHING = ((0.0, 0.0),)  # what a local guarantee says about the releases of other records
 
 
 @dataclass
 class Trail:
-    """One pair as one observer sees it, with the releases seen so far and the best event in them."""
+    """One pair as one observer sees it, with the releases seen so far and the best event in them.
+
+    Attributes:
+        drawn: releases of each record in all, those that were bet on too.
+    """
 
     observer: Observer
     pair: Pair
@@ -88,6 +148,7 @@ class Trail:
     mine: Observations | None = None
     other: Observations | None = None
     lead: Lead | None = None
+    drawn: int = 0
     statistics: Columns = field(default_factory=dict)
 
     @property
@@ -156,11 +217,11 @@ class Search:
         self.capitals = {observer.name: 0.0 for observer in observers}
         self.draws = self.level = 0
         self.trails: list[Trail] = []
-        for index, pair in enumerate(subset(pairs(target, seed, given), budget.starts, seed)):
+        for index, pair in enumerate(subset(pairs(target, seed, given, claim), budget.starts, seed)):
             turned = Pair(pair.name, pair.x_prime, pair.x) if self._turns(index, pair) else pair  # x is what is beside
             for observer in observers:
                 if observer.fast or index < SLOW_PAIRS or pair.name in SLOW_TOO:
-                    points = NOTHING if observer.local else claim.countable
+                    points = NOTHING if observer.local else claim.countable_at(pair.x, pair.x_prime)
                     self.trails.append(Trail(observer, pair if observer.fast else turned, points))
         huge = target.size > RELEASED // FAST  # where calls of their own take the time of all else, they come last
         # a draw shared by a batch fools the fast observer
@@ -171,6 +232,9 @@ class Search:
         self.first = fast[0]
         self.firsts = (*fast, *slow)  # the first pair in the two kinds of views, kept in all rounds
         self.looks: list[tuple[Trail, int, dict[bool, int]]] = []  # at these: what chose an event, and `drawn` by then
+        self.paces: dict[str, float] = {}  # seconds of an observation, of observers whose calls are their own
+        self.thinking: dict[bool, float] = {}  # seconds a release of a look takes beside the calls
+        self.short = False  # whether a look was left out or made smaller, as time was short
         self.drawn = {True: 0, False: 0}  # releases of each record, by whether many were released at once
 
     def _turns(self, index: int, pair: Pair) -> bool:
@@ -214,8 +278,10 @@ class Search:
                 size = self._size(trail, self.level)
                 if size <= trail.samples:
                     continue
+                size = self._fitting(trail, size)
+                if size <= trail.samples or not self._look(trail, size):
+                    continue
                 grown = True
-                self._look(trail, size)
                 breach = self._bet(trail, limit=4 * size)
                 if breach is not None:
                     return breach
@@ -252,9 +318,14 @@ class Search:
         if self.target.size > 1:
             for trail in [trail for trail in kept if trail.observer.fast][:2]:
                 self._add(kept, trail, changed(self.target, trail.pair, self.seed, len(self.trails)))
+        if self.claim.metric is not None:
+            factor = 2.0 if self.level % 2 else 0.5
+            for trail in [trail for trail in kept if trail.observer.fast][:2]:
+                self._add(kept, trail, moved(self.target, trail.pair, factor))
         if self.fitted and self.level >= FITTED and not self.budget.ends(self.level + 1):
             count = self._size(self.first, self.level + 1)
-            found = farthest_corners(self.target, count, self.seed)
+            count = self.budget.affordable(count, self.budget.pace(0.0, 1.0), EASY)
+            found = [] if count < LEAST_LOOK else farthest_corners(self.target, count, self.seed)
             self.budget.drawn += count if found else 0
             for pair in found:
                 self._add(kept, self.first, pair)
@@ -264,12 +335,72 @@ class Search:
         """Adds a pair to what is searched, seen as `like` is, unless it is there already or has one record twice."""
         there = [trail.pair for trail in self.trails if trail.observer is like.observer]
         if not torch.equal(pair.x, pair.x_prime) and not any(same(pair.x, pair.x_prime, old) for old in there):
-            kept.append(Trail(like.observer, pair, like.points))
-            self.trails.append(kept[-1])
+            points = self.claim.countable_at(pair.x, pair.x_prime)
+            if points:
+                kept.append(Trail(like.observer, pair, points))
+                self.trails.append(kept[-1])
+
+    def seconds(self, trail: Trail, count: int) -> float:
+        """Estimates the seconds that observations of both records of a pair take."""
+        if trail.observer.name in self.paces:
+            return count * self.paces[trail.observer.name]
+        calls, records = trail.observer.cost(self.target)
+        calls = math.ceil(calls * count) if trail.observer.fast else calls * count
+        return self.budget.pace(calls, records * count)
+
+    def _fitting(self, trail: Trail, size: int) -> int:
+        """Returns how many releases of each record a look may have, that of a pair at hand if more are not worth it."""
+        budget, more = self.budget, size - trail.samples
+        first = any(trail is one for one in self.firsts[:1])
+        share = FIRST_SHARE if first else OTHER_SHARE
+        if not budget.paced:
+            return size
+        takes = self.seconds(trail, more) + size * self.thinking.get(trail.observer.fast, 0.0)
+        if takes <= EASY * budget.left:
+            return size
+        if first and trail.observer.fast and not trail.samples:
+            return size  # the first draw of all tells the pace, and ends when it has had its share of the time
+        if not first and self.level == 0 and budget.left < DEPTH * budget.seconds:
+            self.short = True
+            return trail.samples
+        if takes > share * budget.left:
+            self.short = True
+            more = int(more * share * budget.left / takes)
+        worth = max(LEAST_LOOK, math.ceil(LEAST_GROWN * trail.samples))
+        return trail.samples + more if trail.samples + more >= worth else trail.samples
+
+    def draw(
+        self, trail: Trail, count: int, statistic: Statistic | None = None, share: float = 1.0
+    ) -> list[Observations]:
+        """Draws fresh observations of either record as `observe`, but fewer or none where time is short.
+
+        Of a slow function they come in parts, each at most twice as large as the one before, until the next part would
+        take more than what is left of that share of the time.
+        """
+        budget = self.budget
+        if not budget.paced or self.seconds(trail, count) <= EASY * budget.left:
+            return self.observe(trail, count, statistic)
+        end = budget.spent + share * budget.left
+        parts: list[list[Observations]] = []
+        done, part = 0, 0
+        while done < count:
+            left = end - budget.spent
+            one = self.seconds(trail, 1)
+            fits = count if self.seconds(trail, count) <= left else int(count * left / self.seconds(trail, count))
+            fits = max(fits, 1 if one <= left or (trail.observer.fast and not done and not budget.over) else 0)
+            part = min(count - done, fits, 2 * part if part else max(1, fits // 16))
+            if part < 1 or left <= 0.0:
+                self.short = True
+                break
+            parts.append(self.observe(trail, part, statistic))
+            done += part
+        return [np.concatenate(side) for side in zip(*parts, strict=True)] if parts else []
 
     def observe(self, trail: Trail, count: int, statistic: Statistic | None = None) -> list[Observations]:
         """Draws fresh observations of either record, or one statistic of each."""
         self.draws += 1
+        trail.drawn += count
+        begun = time.process_time(), time.monotonic()
         self.budget.drawn += count
         self.drawn[trail.observer.fast] += count
         observer = trail.observer
@@ -278,16 +409,29 @@ class Search:
             for side, block in zip(sides, both, strict=True):
                 if len(block):
                     side.append(block if statistic is None else statistic(block))
+        took = self.budget.took(begun)
+        if observer.fast:
+            calls, records = observer.cost(self.target)
+            self.budget.pace.note(math.ceil(calls * count), round(records * count), took)
+        else:
+            self.paces[observer.name] = took / count
         return [np.concatenate(side) for side in sides]
 
-    def _look(self, trail: Trail, size: int) -> None:
-        """Draws releases up to `size` of each record and looks for the best event in them.
+    def _look(self, trail: Trail, size: int) -> bool:
+        """Draws releases up to `size` of each record and looks for the best event in them; False if too few came.
 
         The older half of the releases trains the statistics, the younger half chooses the event.
         """
-        mine, other = self.observe(trail, size - trail.samples)
+        seen = self.draw(trail, size - trail.samples, share=FIRST_SHARE)
+        if not seen:
+            return False
+        begun = time.process_time(), time.monotonic()
+        mine, other = seen
         trail.mine = mine if trail.mine is None else np.concatenate((trail.mine, mine))
         trail.other = other if trail.other is None else np.concatenate((trail.other, other))
+        if len(trail.mine) < LEAST_LOOK:
+            return False
+        size = len(trail.mine)
         half = _learning(size)
         if any(trail is first for first in self.firsts):
             self.looks.append((trail, size - half, dict(self.drawn)))
@@ -302,6 +446,8 @@ class Search:
             trail.statistics |= {name: _guarded(statistic, exact, raw) for name, statistic in statistics.items()}
         trail.statistics["not finite"] = lambda y: np.asarray((~np.isfinite(y)).sum(axis=1), dtype=np.float64)
         trail.lead = best_lead(self.columns(trail), trail.points) if trail.points else None
+        self.thinking[trail.observer.fast] = self.budget.took(begun) / size
+        return True
 
     def columns(self, trail: Trail) -> dict[str, tuple[Reals, Reals]]:
         """Computes each statistic on the releases of x and of x' that chose the trail's event."""
@@ -328,6 +474,8 @@ class Search:
     def _bet(self, trail: Trail, limit: int) -> Breach | None:
         """Bets on the trail's event while it pays; one that needs more than `limit` blocks waits for a later round."""
         observer = trail.observer.name
+        each = self.seconds(trail, limit) / limit if self.budget.paced else 0.0
+        limit = self.budget.affordable(limit, each, 1.0)
         trail.lead, self.capitals[observer], _ = gamble(
             trail.lead,
             self.capitals[observer],
@@ -340,11 +488,29 @@ class Search:
             return None
         return Breach(trail, trail.lead, self.capitals[observer])
 
-    def settle(self, trail: Trail, event: Event, blocks: int) -> tuple[int, int]:
-        """Counts how many of `blocks` fresh releases of the likelier record, and of the other, fall into the event."""
+    def settle(self, trail: Trail, event: Event, blocks: int, *, fitting: bool = True) -> tuple[int, int, int]:
+        """Counts how many of fresh releases of the likelier record, and of the other, fall into the event.
+
+        Returns both counts, and how many releases of each record there were: `blocks`, or if `fitting` as many as
+        what is left of the time has room for.
+        """
         statistic = trail.statistics[event.statistic]
-        sides = [event.hits(side) for side in self.observe(trail, blocks, statistic)]
-        return (sides[1], sides[0]) if event.swapped else (sides[0], sides[1])
+        seen = self.draw(trail, blocks, statistic) if fitting else self.observe(trail, blocks, statistic)
+        if not seen:
+            return 0, 0, 0
+        sides = [event.hits(side) for side in seen]
+        return (*((sides[1], sides[0]) if event.swapped else (sides[0], sides[1])), len(seen[0]))
+
+    @property
+    def untried(self) -> list[str]:
+        """Returns the names of observers through which no pair was looked at."""
+        names = dict.fromkeys(trail.observer.name for trail in self.trails)
+        return [name for name in names if not any(t.samples for t in self.trails if t.observer.name == name)]
+
+    @property
+    def rests_on(self) -> int:
+        """Returns how many releases of each record were drawn of the pair that was seen most."""
+        return max((trail.drawn for trail in self.trails if not trail.observer.local), default=0)
 
 
 def _learning(size: int) -> int:

@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 
 from tensorldp.audit.thresholds import log_ratio_bound
+from tensorldp.check.claim import Claim
 from tensorldp.check.gambling import Reach
 from tensorldp.check.search import Breach
 from tensorldp.files import writable_folder, write_json, write_text
 from tensorldp.pages import rendered
+
+FEW = 2000  # releases of each record of a pair: on fewer, the first line of a verdict says on how many it rests
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,7 @@ class Finding:
         epsilon, delta: the claimed point that is contradicted, where there is one.
         pair, event: what refutes it.
         hits, other_hits, trials: how often the event was seen under the likelier record and under the other.
+        distance: of the two records, where the claim scales with one.
     """
 
     kind: str
@@ -46,6 +50,7 @@ class Finding:
     other_hits: int = field(default=0, repr=False)
     trials: int = field(default=0, repr=False)
     histogram: dict[str, list[float]] | None = field(default=None, repr=False)
+    distance: float | None = field(default=None, repr=False)
 
     REFUTES = ("guarantee", "locality", "declaration")
 
@@ -69,13 +74,15 @@ class Verdict:
         subject, claim: what was checked and what it claims.
         refuted: whether the claim is refuted, at `confidence` over all that was tried.
         epsilon_lower: no guarantee below this epsilon holds at `delta_lower`, at `confidence`; 0 where `no_bound` says
-            why there is none.
+            why there is none. Where the claim has a metric, the epsilon for each unit of distance.
         findings: what is wrong, claims first.
         attempts: what was tried.
         floating_point: whether floats are part of the claim (True) or leaks only by floats are reported separately.
         samples, seconds: releases of each record, and processor time.
         reach: the least lies that would have been found, None where the claim is refuted or counting cannot refute it.
         dtype: the format of the records that were handed out.
+        metric: the name of the distance that the claim scales with, empty where it does not.
+        rests_on: releases of each record of the pair that the search saw most; None where nothing was searched.
         notes: what a user should know of how a function was called and its releases were read.
     """
 
@@ -94,22 +101,36 @@ class Verdict:
     no_bound: str = field(default="", repr=False)
     reach: Reach | None = field(default=None, repr=False)
     dtype: str = field(default="float64", repr=False)
+    metric: str = field(default="", repr=False)
+    rests_on: int | None = field(default=None, repr=False)
     notes: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def few(self) -> str:
+        """Returns on how few releases a claim is not refuted, empty where they are `FEW` or more."""
+        if self.refuted or self.rests_on is None or self.rests_on >= FEW:
+            return ""
+        return f"on {self.rests_on} releases of each record"
 
     @property
     def proved(self) -> str:
         """Returns the lower bound on epsilon, or why there is none."""
         if self.no_bound:
             return f"no bound: {self.no_bound}"
-        return f"epsilon >= {self.epsilon_lower:.4g} at delta {self.delta_lower:.3g}"
+        each = f" for each unit of {self.metric} distance" if self.metric else ""
+        return f"epsilon >= {self.epsilon_lower:.4g}{each} at delta {self.delta_lower:.3g}"
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the verdict as plain values for JSON."""
         return asdict(self)
 
     def __str__(self) -> str:
-        word = "REFUTED" if self.refuted else "not refuted"
-        there = [f.epsilon for f in self.findings if f.kind in f.REFUTES and f.delta == self.delta_lower]
+        word = "REFUTED" if self.refuted else ", ".join(["not refuted", self.few] if self.few else ["not refuted"])
+        there = [
+            f.epsilon / f.distance if f.epsilon is not None and f.distance else f.epsilon
+            for f in self.findings
+            if f.kind in f.REFUTES and f.delta == self.delta_lower
+        ]
         claimed = "".join(f", where the claim has {epsilon:.4g}" for epsilon in there[:1] if epsilon is not None)
         lines = [
             f"{self.subject}: {word}",
@@ -132,8 +153,8 @@ class Verdict:
 SHOWN = 64  # elements of a record that a report keeps
 
 
-def breach_finding(kind: str, breach: Breach, histogram: dict[str, list[float]] | None) -> Finding:
-    """Builds the finding for a breach."""
+def breach_finding(kind: str, breach: Breach, histogram: dict[str, list[float]] | None, claim: Claim) -> Finding:
+    """Builds the finding for a breach of the claim."""
     trail, lead, event = breach.trail, breach.lead, breach.lead.event
     first, second = ("x'", "x") if event.swapped else ("x", "x'")
     share, other = lead.hits / lead.trials, lead.other_hits / lead.trials
@@ -142,9 +163,12 @@ def breach_finding(kind: str, breach: Breach, histogram: dict[str, list[float]] 
     else:
         allowed = math.exp(event.epsilon) * other + event.delta
         expected = f"epsilon {event.epsilon:.4g} and delta {event.delta:.3g} allow {min(1.0, allowed):.4g} at most"
+    metric = None if trail.observer.local else claim.metric
+    distance = None if metric is None else metric.between(trail.pair.x, trail.pair.x_prime)
+    apart = "" if metric is None else f", {distance:.4g} apart in {metric.name}"
     text = (
         f'in {trail.observer.name}, the event "{event}" has frequency {share:.4g} under {first} and {other:.4g} under '
-        f"{second} ({trail.pair.name}; {lead.trials} releases of each); {expected}"
+        f"{second} ({trail.pair.name}{apart}; {lead.trials} releases of each); {expected}"
     )
     records = tuple(record.reshape(-1)[:SHOWN].tolist() for record in (trail.pair.x, trail.pair.x_prime))
     return Finding(
@@ -161,6 +185,7 @@ def breach_finding(kind: str, breach: Breach, histogram: dict[str, list[float]] 
         lead.other_hits,
         lead.trials,
         histogram,
+        distance,
     )
 
 

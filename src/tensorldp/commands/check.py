@@ -10,6 +10,7 @@ from pathlib import Path
 import torch
 
 from tensorldp.check.check import ELEMENT_BYTES, check
+from tensorldp.check.claim import METRICS
 from tensorldp.check.records import Records
 from tensorldp.check.search import PATIENCE
 from tensorldp.check.verdict import verdict_folder, write_verdict
@@ -20,6 +21,7 @@ from tensorldp.commands.target import (
     called,
     decoder_of,
     domain_of,
+    imported,
     records_of,
     target_of,
 )
@@ -37,6 +39,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_function_arguments(parser)
     parser.add_argument("--claim-epsilon", type=float, help="the claim, in place of the mechanism's own curve")
     parser.add_argument("--claim-delta", type=float, default=0.0, help="delta of that claim (default: 0)")
+    parser.add_argument(
+        "--claim-epsilon-per-distance", type=float, metavar="E", help="the claim's epsilon for each unit of --metric"
+    )
+    parser.add_argument(
+        "--metric", metavar="NAME", help=f"{', '.join(METRICS)}, or module:function of two records, for that claim"
+    )
     parser.add_argument("--minutes", type=float, default=2.0, help="most processor time to use (default: 2)")
     parser.add_argument("--samples", type=int, default=200_000, help="releases of a pair to learn from")
     parser.add_argument("--rounds", type=int, help="most rounds of the searches, so that the clock need not end them")
@@ -73,7 +81,8 @@ def run(options: argparse.Namespace) -> Answer:
     check_memory(f"a check of {options.target} on records", domain.size, ELEMENT_BYTES)  # before a mechanism is made
     records = records_of(options, domain)
     checked = target_of(options, records.domain if isinstance(records, Records) else records)
-    if options.claim_epsilon is None and not isinstance(checked, Mechanism):
+    claimed = options.claim_epsilon is not None or options.claim_epsilon_per_distance is not None
+    if not claimed and not isinstance(checked, Mechanism):
         raise InputError(f"{options.target} declares no guarantee: --claim-epsilon must say what it is claimed to have")
     subject = called(options.target, checked)
     with ended_after(wall_limit(options.minutes)):
@@ -84,6 +93,8 @@ def run(options: argparse.Namespace) -> Answer:
             decode=decoder_of(options),
             claim_epsilon=options.claim_epsilon,
             claim_delta=options.claim_delta,
+            claim_epsilon_per_distance=options.claim_epsilon_per_distance,
+            metric=imported(options.metric) if ":" in (options.metric or "") else options.metric,
             minutes=options.minutes,
             samples=options.samples,
             rounds=options.rounds,

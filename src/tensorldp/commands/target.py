@@ -105,7 +105,7 @@ def decoder_of(options: argparse.Namespace) -> Any:
         return None
     if ":" not in options.decode:
         raise InputError(f"--decode must be MODULE:FUNCTION, got {options.decode!r}")
-    return _imported(options.decode)
+    return imported(options.decode)
 
 
 def domain_of(options: argparse.Namespace) -> Domain:
@@ -122,7 +122,7 @@ def target_of(options: argparse.Namespace, domain: Domain) -> Any:
 
     Of a function, and of a class that is no mechanism's, options are arguments; a class is made anew with them.
     """
-    target = _imported(options.target) if ":" in options.target else mechanism_class(options.target)
+    target = imported(options.target) if ":" in options.target else mechanism_class(options.target)
     of_mechanism = isinstance(target, type) and issubclass(target, Mechanism)
     settings = _settings(options.option, of_mechanism)
     if of_mechanism:
@@ -161,7 +161,7 @@ class _Method:
 
 def _imported_value(value: Any) -> Any:
     """Returns what @module:name stands for in an option; other values as they are."""
-    return _imported(value[1:]) if isinstance(value, str) and value.startswith("@") and ":" in value else value
+    return imported(value[1:]) if isinstance(value, str) and value.startswith("@") and ":" in value else value
 
 
 def mechanism_of(options: argparse.Namespace, domain: Domain) -> Mechanism:
@@ -201,7 +201,8 @@ def _element_error(mechanism: Mechanism) -> float | None:
     return None if error is None else math.sqrt(error / mechanism.size)
 
 
-def _imported(target: str) -> Any:
+def imported(target: str) -> Any:
+    """Imports what module:name says; a method of a class becomes what makes an object anew and returns its method."""
     module, _, name = target.partition(":")
     if str(Path.cwd()) not in sys.path:
         sys.path.append(str(Path.cwd()))  # a user's own module lies in the working directory
