@@ -146,8 +146,6 @@ def _of_points(
     if isinstance(metric, str):
         if metric != "hamming" and metric in METRICS:
             raise InputError(f"metric {metric!r} compares numbers, and records are {records}: give a function of two")
-                f"metric {metric!r} of a check compares numbers, and records are {records}: give a function"
-            )
         return metric
     function = metric  # as it is a function from here on
 
