@@ -378,7 +378,8 @@ class Search:
         take more than what is left of that share of the time.
         """
         budget = self.budget
-        if not budget.paced or self.seconds(trail, count) <= EASY * budget.left:
+        known = trail.observer.fast or trail.observer.name in self.paces  # calls of its own are tried with a few first
+        if not budget.paced or (known and self.seconds(trail, count) <= EASY * budget.left):
             return self.observe(trail, count, statistic)
         end = budget.spent + share * budget.left
         parts: list[list[Observations]] = []
