@@ -32,11 +32,13 @@ class Answer:
         text: it in words.
         content: it as plain values, for JSON.
         refuted: whether a claim is refuted.
+        failed: whether something of it could not be done, and nothing is refuted.
     """
 
     text: str
     content: Any
     refuted: bool = False
+    failed: bool = False
 
 
 def add_json_argument(parser: argparse.ArgumentParser) -> None:

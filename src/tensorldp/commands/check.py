@@ -15,6 +15,7 @@ from tensorldp.check.records import Records
 from tensorldp.check.search import PATIENCE
 from tensorldp.check.verdict import verdict_folder, write_verdict
 from tensorldp.commands.arguments import Answer, add_seed_argument
+from tensorldp.commands.many import parsed_defaults, several, table
 from tensorldp.commands.target import (
     add_function_arguments,
     add_target_arguments,
@@ -35,7 +36,7 @@ FORMATS = ("float64", "float32", "bfloat16")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of the command."""
-    add_target_arguments(parser, epsilon=True)
+    add_target_arguments(parser, epsilon=True, several=True)
     add_function_arguments(parser)
     parser.add_argument("--claim-epsilon", type=float, help="the claim, in place of the mechanism's own curve")
     parser.add_argument("--claim-delta", type=float, default=0.0, help="delta of that claim (default: 0)")
@@ -59,6 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--dtype", choices=FORMATS[:2], default=FORMATS[0], help="format of the records given out (default: float64)"
     )
     parser.add_argument("--timing", action="store_true", help="compare running times too")
+    parser.add_argument("--jobs", type=int, default=1, help="checks at once, where there are several (default: 1)")
     parser.add_argument(
         "--out", type=Path, metavar="FOLDER", help="for verdict.json and .html, which replace an earlier verdict there"
     )
@@ -70,7 +72,10 @@ def wall_limit(minutes: float) -> float:
 
 
 def run(options: argparse.Namespace) -> Answer:
-    """Gives the verdict."""
+    """Gives the verdict, or a table of several."""
+    if several(options):
+        return table("check", options, parsed_defaults(add_arguments))
+    options.target = options.target[0]
     if (
         options.out is not None
     ):  # whether the page lacks packages or a folder is better said before the check than after

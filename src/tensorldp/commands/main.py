@@ -51,7 +51,7 @@ def exit_code(arguments: Sequence[str] | None = None) -> int:
             answer: Answer = _module(options.command).run(options)
         print(json_text(answer.content) if options.json else answer.text)
         sys.stdout.flush()
-        return REFUTED if answer.refuted else DONE
+        return REFUTED if answer.refuted else FAILED if answer.failed else DONE
     except InputError as error:
         return _failed(str(error))
     except BrokenPipeError:

@@ -31,9 +31,13 @@ ARGUMENTS = {
 }
 
 
-def add_target_arguments(parser: argparse.ArgumentParser, *, epsilon: bool) -> None:
-    """Adds the arguments that name a mechanism and its domain, and the nominal epsilon if `epsilon`."""
-    parser.add_argument("target", help="a mechanism's key, or module:name of a class, object or function")
+def add_target_arguments(parser: argparse.ArgumentParser, *, epsilon: bool, several: bool = False) -> None:
+    """Adds the arguments that name a mechanism, or `several`, and its domain, and the nominal epsilon if `epsilon`."""
+    what = "a mechanism's key, or module:name of a class, object or function"
+    if several:
+        parser.add_argument("target", nargs="+", help=f"{what}; or several, or a YAML file of targets with options")
+    else:
+        parser.add_argument("target", help=what)
     if epsilon:  # not `required`: a function or an object has none
         parser.add_argument("--epsilon", type=float, help="the nominal epsilon of the mechanism")
     parser.add_argument(
