@@ -33,7 +33,7 @@ def test_targets_of_a_file_have_options_of_their_own(here: Path, capsys: pytest.
     (here / "targets.yaml").write_text(
         """
 - {target: "theirs:bare", categories: 4}
-- {target: "theirs:answer", option: {kept: 0.1}, categories: [a, b, c, d]}
+- {target: "theirs:answer", option: {kept: 0.1}, categories: [0, 1, 2, 3]}
 - {target: "theirs:Client.privatise", option: ["k=4"], categories: 4}
 - {target: "theirs:ends", categories: 4}
 """
@@ -54,6 +54,8 @@ def test_a_table_has_a_line_for_each_target(here: Path, capsys: pytest.CaptureFi
     assert lines[1].startswith("theirs:bare     REFUTED")
     assert lines[-1] == "theirs:nothing could not be checked: the module 'theirs' has no 'nothing'"
     assert exit_code(["check", "theirs:nothing", "theirs:none", "--categories", "4", *OPTIONS]) == 2
+    assert exit_code(["check", "theirs:bare", "theirs:bare", "--jobs", "0", *OPTIONS]) == 2
+    assert "jobs must be a whole number of at least 1, got 0" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -83,7 +85,6 @@ def test_a_file_that_makes_no_sense_is_told_of(
         (("--categories", "4", "--decode", "theirs"), "--decode must be MODULE:FUNCTION, got 'theirs'"),
         (("--categories", "4", "--metric", "l1"), "metric"),
         (("--categories", "4", "--option", "wrong=1"), "unexpected keyword argument 'wrong'"),
-        (("--jobs", "0", "theirs:answer"), "jobs must be a whole number of at least 1"),
     ],
 )
 def test_options_about_functions_that_make_no_sense_are_told_of(

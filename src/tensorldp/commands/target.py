@@ -60,7 +60,7 @@ def add_function_arguments(parser: argparse.ArgumentParser) -> None:
     kinds = parser.add_mutually_exclusive_group()
     kinds.add_argument("--integers", action="store_true", help="records are whole numbers of the box")
     kinds.add_argument(
-        "--categories", nargs="+", metavar="K", help="a record is one of K categories 0 to K - 1, or of these texts"
+        "--categories", nargs="+", metavar="K", help="a record is one of K categories 0 to K - 1, or of these values"
     )
     kinds.add_argument(
         "--columns",
@@ -82,7 +82,10 @@ def records_of(options: argparse.Namespace, domain: Domain) -> Domain | Records:
         return Numbers(domain, integer=True)
     if options.categories:
         only = options.categories[0]
-        return Categories(int(only) if len(options.categories) == 1 and only.isdecimal() else options.categories)
+        if len(options.categories) == 1 and only.isdecimal():
+            return Categories(int(only))
+        whole = all(value.lstrip("-").isdecimal() for value in options.categories)
+        return Categories([int(value) for value in options.categories] if whole else options.categories)
     if options.columns:
         return Rows(**dict(map(_column, options.columns)))
     return domain
