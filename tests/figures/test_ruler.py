@@ -217,7 +217,7 @@ def test_axes_settings_and_data_are_called_what_people_call_them() -> None:
     assert [dataset_name(key) for key in ("fashion_mnist", "cifar10", "mine")] == ["Fashion-MNIST", "CIFAR-10", "mine"]
     assert in_order(["mine", "cifar10", "mnist"]) == ["mnist", "cifar10", "mine"]
     said = variant_words("backbone=lenet_tanh,model=lenet_tanh_head,unit=batch")
-    assert said == "features of LeNet with tanh, LeNet with tanh, noise for a batch"
+    assert said == "features of LeNet with tanh, LeNet's head, noise for a batch"
 
 
 def test_a_users_own_data_are_not_taken_for_what_a_paper_shows() -> None:
