@@ -508,3 +508,5 @@ def test_a_table_of_ones_own_has_the_arms_for_tables_and_images_those_of_digits(
         assert {variant_factors(cell.variant)["backbone"] for cell in cells} == {backbone}
         arms = {(cell.mechanism, variant_factors(cell.variant).get("private")) for cell in cells}
         assert {("privunit", "record"), ("privunit", None), ("none", None)} <= arms
+        learners = {variant_factors(cell.variant).get("learner") for cell in cells if cell.mechanism == "none"}
+        assert ("logistic" in learners) == (backbone == "columns"), "what the learner costs a table without privacy"

@@ -217,7 +217,7 @@ def test_axes_settings_and_data_are_called_what_people_call_them() -> None:
     assert [dataset_name(key) for key in ("fashion_mnist", "cifar10", "mine")] == ["Fashion-MNIST", "CIFAR-10", "mine"]
     assert in_order(["mine", "cifar10", "mnist"]) == ["mnist", "cifar10", "mine"]
     said = variant_words("backbone=lenet_tanh,model=lenet_tanh_head,unit=batch")
-    assert said == "features of LeNet with tanh, LeNet with tanh, noise for a batch"
+    assert said == "features of LeNet with tanh, LeNet's head, noise for a batch"
 
 
 def test_a_users_own_data_are_not_taken_for_what_a_paper_shows() -> None:
@@ -227,5 +227,6 @@ def test_a_users_own_data_are_not_taken_for_what_a_paper_shows() -> None:
     assert words.with_own_data(source, ["mine", "digits"], "tldp") == f"{source}; your own data: mine"
     assert words.with_own_data("Irises", ["mine"], "irises") == "Irises"  # what a user calls a study of their own
     assert words.own_data(["mine"], "my-paper") == []
+    assert words.origin("Figure 1", "Table 2, Figure 1", ["mnist"], "tldp") == "Figure 1 of the source (Table 2)."
     assert words.origin("Figure 1", "ours", ["mine"], "my-paper") == "Figure 1 of the source (ours)."
     assert words.origin("", "this project", ["mnist"], "frontier") == "In no source's figures (this project)."

@@ -432,7 +432,7 @@ def _column(column: pd.Series[Any], title: str, path: Path, where: str) -> NDArr
     if len(strange) == len(texts) and not comma:
         raise InputError(
             f"{where}: the {title} of {path} must hold numbers, found {shown(texts[row])}: leave it out "
-            "under drop, or make it the label"
+            "under drop, make it the label, or give each word a column of its own"
         )
     if not texts[row]:
         raise InputError(f"{at(row)} is empty: every value must be a number")

@@ -44,7 +44,7 @@ NETWORKS = {
     "lenet": "LeNet",
     "lenet_tanh": "LeNet with tanh",
     "lenet_tanh_trained": "trained LeNet with tanh",
-    "lenet_tanh_head": "LeNet with tanh",
+    "lenet_tanh_head": "LeNet's head",
     "linear": "linear model",
     "mlp": "MLP",
     "mlp_10": "MLP of 10 units",

@@ -151,6 +151,7 @@ def origin(figure: str, stated: str, datasets: Iterable[str], source: str) -> st
     """
     names = set(map(str, datasets))
     own = own_data(names, source)
+    stated = stated.removesuffix(f", {figure}")  # which the sentence begins with
     if not figure:
         return f"In no source's figures ({stated})."
     if own and names == set(own):

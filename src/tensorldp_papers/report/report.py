@@ -84,7 +84,7 @@ def _description(study: dict[str, Any], caption: str, rows: pd.DataFrame) -> str
 
 
 def _datasets(rows: pd.DataFrame) -> str:
-    return ", ".join(map(dataset_name, in_order(rows["dataset"])))
+    return listed([dataset_name(name) for name in in_order(rows["dataset"])])
 
 
 def _section(study: dict[str, Any], metrics: pd.DataFrame, figures: Path) -> dict[str, Any]:
@@ -109,9 +109,9 @@ def _section(study: dict[str, Any], metrics: pd.DataFrame, figures: Path) -> dic
 def _covered(studies: Sequence[dict[str, Any]], metrics: pd.DataFrame) -> str:
     """Says in one sentence which studies the run has, or which it lacks if these are fewer, and on which data."""
     keys = [study["study"] for study in studies]
-    others = [study_name(key) for key in study_files() if key not in keys]
+    others = [f"“{study_name(key)}”" for key in study_files() if key not in keys]
     but = f" but {listed(others)}" if others else ""
-    few = f"{listed([study_name(key) for key in keys]) or 'no study'}, of {len(keys) + len(others)} studies"
+    few = f"{listed([f'“{study_name(key)}”' for key in keys]) or 'no study'}, of {len(keys) + len(others)} studies"
     has = f"all studies{but}" if len(keys) > len(others) else few
     return f"This run, on {_datasets(metrics)}, has {has}."
 
