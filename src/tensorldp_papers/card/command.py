@@ -24,11 +24,11 @@ from tensorldp_papers.card.card import Card
 from tensorldp_papers.card.label import label
 from tensorldp_papers.card.leaks import Leak, leak
 from tensorldp_papers.card.page import page, pictures, write_card
-from tensorldp_papers.card.price import Price, others_at, price
+from tensorldp_papers.card.price import BESIDE, Price, others_at, price
 from tensorldp_papers.card.tasks import TASKS, Score, missing_weights, scores
 from tensorldp_papers.data.at_hand import at_hand
 from tensorldp_papers.plots.names import dataset_name
-from tensorldp_papers.plots.style import label as shown_name
+from tensorldp_papers.plots.style import label as label_of
 
 WORKFLOW = Path(__file__).resolve().parents[3]  # of a clone; an installed package has none
 
@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> Answer:
         raise InputError(f"{options.target} declares no guarantee: --claim-epsilon must say what it is said to have")
     own = options.target.rpartition(":")[2]  # of what is not registered, whose name may be another's
     known = mechanism.name if mechanism is not None and is_registered(mechanism) else ""
-    name, stem = shown_name(known) if known else own, options.out / (known or own)
+    name, stem = label_of(known) if known else own, options.out / (known or own)
     # whether there is a place for it is better said before the work than after
     writable_folder(options.out, "the card", [stem.with_suffix(end).name for end in (".json", ".svg", ".png", ".html")])
     if options.datasets != [] and not _no_tasks(options, mechanism):
@@ -89,8 +89,11 @@ def run(options: argparse.Namespace) -> Answer:
         )  # first of all parts, as it refuses what cannot be checked
     _say("the label")
     lines = tuple(label(lambda on: target_of(options, on), domain)) if mechanism is not None else ()
+    if mechanism is None:
+        missing.append("the label: a function has no curve, so nobody knows what it guarantees")
     _say("the price")
-    prices = _prices(options, target, mechanism, domain, missing)
+    with ended_after(wall_limit(options.minutes)):
+        prices = _prices(options, target, mechanism, domain, missing)
     _say("what leaks")
     leaks = _leaks(options, mechanism, known or own, missing)
     found = _scores(options, mechanism, missing)
@@ -130,12 +133,18 @@ def _try(what: str, missing: list[str], make_it: Callable[[], Any]) -> Any:
 def _prices(
     options: argparse.Namespace, target: Any, mechanism: Mechanism | None, domain: Domain, missing: list[str]
 ) -> list[Price]:
+    """Prices it and the others, each in a part of the card's minutes."""
+    seconds = 60 * options.minutes / (1 + len(BESIDE))
     release = target if mechanism is None else mechanism.privatize
-    own = _try("price", missing, lambda: price(options.target, release, domain, mechanism))
-    others = (
-        [] if mechanism is None else _try("price of others", missing, lambda: others_at(mechanism, mechanism.delta))
-    )
-    return [*([own] if own else []), *(others or [])]
+    own = _try("price", missing, lambda: price(options.target, release, domain, mechanism, seconds))
+    others: list[Price] | None = []
+    if mechanism is None:
+        missing.append("price of others: a function states no guarantee that they could have too")
+    else:
+        others = _try("price of others", missing, lambda: others_at(mechanism, mechanism.delta, seconds))
+    found = [*([own] if own else []), *(others or [])]
+    missing += [f"price of {label_of(one.name)}: {lack}" for one in found for lack in one.lacks]
+    return found
 
 
 def _leaks(options: argparse.Namespace, mechanism: Mechanism | None, name: str, missing: list[str]) -> list[Leak]:
