@@ -143,7 +143,7 @@ def _prices(
     else:
         others = _try("price of others", missing, lambda: others_at(mechanism, mechanism.delta, seconds))
     found = [*([own] if own else []), *(others or [])]
-    missing += [f"price of {label_of(one.name)}: {lack}" for one in found for lack in one.lacks]
+    missing += [f"price of {label_of(one.name)}, {lack}" for one in found for lack in one.lacks]
     return found
 
 

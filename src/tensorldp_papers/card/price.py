@@ -76,16 +76,16 @@ def price(
         measured, (form, known), _ = _growing(lambda count: _squared(name, release, worst, count), most, seconds / 2)
         if math.isnan(known):
             measured = 0
-            lacks.append(f"its error: a release is {form}, and a record has the shape {domain.shape}")
+            lacks.append(f"error: a release is {form}, and a record has the shape {domain.shape}")
     most = max(1, ELEMENTS // domain.size)
     count, took, memory, why = _spent(release, worst, most, seconds / 2)
     each = ELEMENTS / (max(count, 1) * domain.size)
     if not count:
-        lacks.append(f"its time: {why}")
+        lacks.append(f"time: {why}")
     if count < most and not why:
         why = f"there was time for {count:,} of {most:,} releases"
     if why:
-        lacks.append(f"its memory: {why}")
+        lacks.append(f"memory: {why}")
     return Price(
         name,
         None if mechanism is None else mechanism.epsilon,
