@@ -21,6 +21,7 @@ from tensorldp_papers.plots.style import label
 from tensorldp_papers.plots.words import exact_number, listed
 
 MEANS, LOGISTIC = LEARNERS["chosen"], LEARNERS["logistic"]
+CLEAR = {MEANS: "the same learner reaches", LOGISTIC: "logistic regression"}
 SAME_EPSILON = 0.02  # a share of a true epsilon that counts as the same guarantee
 
 
@@ -169,42 +170,37 @@ class Card:
         return next((one for one in self.bought if (one.mechanism, one.learner, one.labels) == asked), None)
 
     def _beside(self) -> str:
-        parts = []
-        clear, best = self.accuracy(NO_PRIVACY), self.accuracy(NO_PRIVACY, LOGISTIC)
-        if clear:
-            parts.append(f"without privacy the same learner reaches {clear.mean:.2f}")
-        if best:
-            parts.append(f"{'' if clear else 'without privacy '}logistic regression {best.mean:.2f}")
-        others = [self.accuracy(name) for name in BASELINES if name != self.key]
-        known = [one for one in others if one and not math.isnan(one.mean)]
-        if known:
-            reached = listed([f"{label(one.mechanism)} {one.mean:.2f}" for one in known])
+        clear = {name: self.accuracy(NO_PRIVACY, learner) for learner, name in CLEAR.items()}
+        parts = [f"without privacy {listed([f'{name} {one.mean:.3f}' for name, one in clear.items() if one])}"]
+        others = [one for one in map(self.accuracy, BASELINES) if one and one.mechanism != self.key]
+        if known := [one for one in others if not math.isnan(one.mean)]:
+            reached = listed([f"{label(one.mechanism)} reaches {one.mean:.3f}" for one in known])
             parts.append(f"at a true ε of {exact_number(known[0].true)} {reached}")
-        text = ", ".join(parts)
-        return f"{text[0].upper()}{text[1:]}." if text else ""
+        text = "; ".join(parts)
+        return f"{text[0].upper()}{text[1:]}."
 
     def _beats(self, data: OwnData) -> str:
-        """Returns from which epsilon on which private records beat the largest class."""
+        """Returns from which epsilon on private records beat the largest class."""
         found = []
         for labels in (False, True):
-            tried = [one for one in self.bought if one.labels is labels and one.beats is not None]
+            tried = {one: one.beats for one in self.bought if one.labels is labels and one.beats is not None}
             if not tried:
                 continue
-            least = min(tried, key=lambda one: one.beats if one.beats is not None else math.inf)
-            how = f"{label(least.mechanism)}{'' if labels else f', {least.learner}'}"
-            at = f"from ε = {least.beats:g} on ({how})" if least.beats != math.inf else f"at no ε up to {LADDER[-1]:g}"
-            found.append(f"{'labels private too, ' if labels else ''}{at}")
-        if not found:
-            return ""
-        return f"Private records beat the largest class, {data.largest} ({data.share:.2f}), {'; '.join(found)}."
+            best = min(tried, key=tried.__getitem__)
+            how = label(best.mechanism) if best.learner == MEANS else f"{label(best.mechanism)}, {best.learner}"
+            at = f"from ε = {best.beats:g} on ({how})" if best.beats != math.inf else f"at no ε up to {LADDER[-1]:g}"
+            found.append(f"{'with private labels ' if labels else ''}{at}")
+        level = f"the largest class, {data.largest} ({data.share:.3f}),"
+        return f"Private records beat {level} {' and '.join(found)}." if found else ""
 
     def _purchase(self) -> str:
         if self.data is not None:
             own = None if self.verdict.refuted else self.accuracy(self.key)
             if own is None or math.isnan(own.mean):
                 return ""
-            level = f"its largest class alone {self.data.share:.2f}"
-            return f"reaches an accuracy of {own.mean:.2f} on {self.data.name} ({level})"
+            more = exact_number(own.true) != exact_number(self.lines[0].true)
+            where = f"{self.data.name} at an ε of {exact_number(own.true)}" if more else self.data.name
+            return f"reaches an accuracy of {own.mean:.3f} on {where} (its largest class: {self.data.share:.3f})"
         score = self._own_score()
         if score is None:
             return ""

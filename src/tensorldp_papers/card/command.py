@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,16 +15,18 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from tensorldp.calibration import true_epsilon
 from tensorldp.check.check import check
 from tensorldp.commands.arguments import Answer, add_seed_argument
 from tensorldp.commands.check import wall_limit
 from tensorldp.commands.target import add_target_arguments, domain_of, is_registered, target_of
 from tensorldp.commands.watch import ended_after
+from tensorldp.deltas import REPORT_DELTA
 from tensorldp.errors import InputError, check_whole, shown
 from tensorldp.files import writable_folder, write_text
 from tensorldp.mechanisms import Domain, Mechanism, make
 from tensorldp_papers.card.card import Card
-from tensorldp_papers.card.label import IMAGE_SHAPES, Line, label
+from tensorldp_papers.card.label import IMAGE_SHAPES, label
 from tensorldp_papers.card.leaks import Leak, leak
 from tensorldp_papers.card.own import Accuracy, OwnData, accuracies, key_of, prepare
 from tensorldp_papers.card.page import page, pictures, write_card
@@ -137,7 +139,7 @@ def _card(options: argparse.Namespace, domain: Domain, data: OwnData | None, sta
         leaks = _leaks(options, mechanism, known or own, missing)
         found = _scores(options, mechanism, missing)
     else:
-        bought = _accuracies(options, data, mechanism, lines, missing)
+        bought = _accuracies(options, data, mechanism, missing)
     card = Card(
         name,
         known,
@@ -289,7 +291,7 @@ def _scores(options: argparse.Namespace, mechanism: Mechanism | None, missing: l
 
 
 def _accuracies(
-    options: argparse.Namespace, data: OwnData, mechanism: Mechanism | None, lines: Sequence[Line], missing: list[str]
+    options: argparse.Namespace, data: OwnData, mechanism: Mechanism | None, missing: list[str]
 ) -> list[Accuracy]:
     """Returns what releases of the user's own data buy at the true epsilon of a record, or at the claimed one."""
     known = mechanism is not None and is_registered(mechanism) and not options.option
@@ -297,7 +299,7 @@ def _accuracies(
         missing.append(
             f"accuracy of {options.target}: it takes a mechanism that is registered under its name, without --option"
         )
-    true = lines[0].true if lines else options.claim_epsilon
+    true = options.claim_epsilon if mechanism is None else true_epsilon(mechanism, REPORT_DELTA)
 
     def attempt(what: str, make_it: Callable[[], Accuracy]) -> Accuracy | None:
         _say(what)

@@ -145,7 +145,7 @@ def _draw_bought(ax: Axes, card: Card, data: OwnData) -> None:
         colour = QUIET if one.mechanism == NO_PRIVACY else look(one.mechanism).colour
         ax.barh(-place, one.mean, color=colour, height=0.62)
         ax.plot([one.low, one.high], [-place, -place], color=INK, linewidth=2, solid_capstyle="butt")
-        ax.text(max(one.high, data.share) + 0.02, -place, f"{one.mean:.2f}", va="center", fontsize=15)
+        ax.text(max(one.high, data.share) + 0.02, -place, f"{one.mean:.3f}", va="center", fontsize=15)
         how = "" if one.learner == LEARNERS["chosen"] else f", {one.learner}"
         names.append(f"{'no privacy' if one.mechanism == NO_PRIVACY else label(one.mechanism)}{how}")
     ax.axvline(data.share, color=INK, linewidth=1.2, linestyle=(0, (4, 3)))
