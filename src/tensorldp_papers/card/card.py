@@ -190,8 +190,10 @@ class Card:
             how = label(best.mechanism) if best.learner == MEANS else f"{label(best.mechanism)}, {best.learner}"
             at = f"from ε = {best.beats:g} on ({how})" if best.beats != math.inf else f"at no ε up to {LADDER[-1]:g}"
             found.append(f"{'with private labels ' if labels else ''}{at}")
-        level = f"the largest class, {data.largest} ({data.share:.3f}),"
-        return f"Private records beat {level} {' and '.join(found)}." if found else ""
+        said = " and ".join(found)
+        if said.count("at no") == 2:
+            said = f"{found[0]}, with labels in clear or private"
+        return f"Private records beat the largest class, {data.largest}, {said}." if found else ""
 
     def _purchase(self) -> str:
         if self.data is not None:

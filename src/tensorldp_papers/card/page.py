@@ -107,8 +107,9 @@ def pictures(card: Card) -> dict[str, bytes]:
     remark = wrapped(card.remark, 0.92 * POINTS, 15)
     figure.text(0.04, below, remark, fontsize=15, color=QUIET, va="top")
     if card.data is not None:
-        _draw_bought(figure.add_axes((0.28, 0.04, 0.30, 0.43)), card, card.data)
-        _draw_classes(figure.add_axes((0.76, 0.04, 0.16, 0.43)), card.data)
+        tall = min(0.47, below - 0.04 * (remark.count("\n") + 1) - 0.06) - 0.04  # under the words, however many
+        _draw_bought(figure.add_axes((0.28, 0.04, 0.30, tall)), card, card.data)
+        _draw_classes(figure.add_axes((0.76, 0.04, 0.16, tall)), card.data)
     elif card.lines:
         _draw_label(figure.add_axes((0.19, 0.04, 0.34, 0.39)), card)
     rows = [(f"{label(leak.name)}: {100 * leak.named:.0f} % named", leak.released) for leak in card.leaks[:2]]
