@@ -418,9 +418,9 @@ def _table(table: pd.DataFrame, path: Path, entry: OwnDataset, where: str, *, un
     if words := [title for column, title in zip(chosen, titles, strict=True) if _is_words(table[column], holes)]:
         first = table[chosen[titles.index(words[0])]]
         found = next((text for text in map(str, first) if not _ABSENT.fullmatch(text.strip())), "")
-        which, them, one = ("the ", "it", "it") if len(words) == 1 else (f"{len(words)} columns, ", "them", "one")
+        which, them, one = ("the", "it", "it") if len(words) == 1 else (f"{len(words)} columns,", "them", "one")
         raise InputError(
-            f"{where}: {which}{', '.join(words)} of {path} must hold numbers, found {shown(found)}: leave {them} out "
+            f"{where}: {which} {', '.join(words)} of {path} must hold numbers, found {shown(found)}: leave {them} out "
             f"under drop, or make {one} the label"
         )
     x = np.column_stack(
