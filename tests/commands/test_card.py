@@ -390,7 +390,7 @@ def test_a_card_of_own_data_is_about_their_record_and_beside_the_same_guarantee(
     given = ["tldp-l", "--data", "trees.csv", "--label", "tree", "--epsilon", "4", "--box", "0", "16"]
     assert exit_code(["card", *given, "--minutes", "0.05", "--out", "out"]) == 0
     found = json.loads((trees / "out" / "tldp-l-trees.json").read_text())
-    assert found["sentence"].startswith("TLDP-L at ε = 4 guarantees a record of 3 numbers an ε of ")
+    assert found["sentence"].startswith("TLDP-L at ε = 4 guarantees a record of 3 numbers ")
     assert "28 × 28" not in (trees / "out" / "tldp-l-trees.html").read_text()
     assert [line["elements"] for line in found["label"]] == [3]
     data, bought = found["data"], {(b["mechanism"], b["learner"], b["labels"]): b for b in found["bought"]}

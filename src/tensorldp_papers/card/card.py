@@ -201,7 +201,9 @@ class Card:
             if own is None or math.isnan(own.mean):
                 return ""
             more = exact_number(own.true) != exact_number(self.lines[0].true)
-            where = f"{self.data.name} at an ε of {exact_number(own.true)}" if more else self.data.name
+            where = (
+                f"{self.data.name} at an ε of {exact_number(own.true)} without its atoms" if more else self.data.name
+            )
             return f"reaches an accuracy of {own.mean:.3f} on {where} (its largest class: {self.data.share:.3f})"
         score = self._own_score()
         if score is None:
