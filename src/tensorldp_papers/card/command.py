@@ -209,7 +209,14 @@ def _real(text: str) -> float:
 def _with_options(message: str, key: str, stated: str) -> str:
     """Returns a message about an entry of `own_datasets` with the options that say the same."""
     where = f"own_datasets.{key}"
-    for name, option in {".range.": f"{stated} ", ".range": stated, ".path": "--data", ".": "--", "": "--data"}.items():
+    for name, option in {
+        ".range.": f"{stated} ",
+        ".range": stated,
+        ".path": "--data",
+        ".test": "the share for testing",
+        ".": "--",
+        "": "--data",
+    }.items():
         message = message.replace(f"{where}{name}", option)
     return message.replace("under drop", "by --drop")
 

@@ -43,7 +43,12 @@ def page(card: Card, svg: bytes) -> str:
     words = {"number": exact_number, "data_name": dataset_name, "label": label}
     deltas = {"delta": _plain(f"{REPORT_DELTA:g}"), "shuffled_delta": _plain(f"{SHUFFLED_DELTA:g}")}
     facts: dict[str, Any] = {**deltas, "uses": USES, "people": SHUFFLED_PEOPLE}
-    facts |= {"elements": ELEMENTS, "victims": VICTIMS, "ladder": [f"{epsilon:g}" for epsilon in LADDER], "picture": base64.b64encode(svg).decode()}
+    facts |= {
+        "elements": ELEMENTS,
+        "victims": VICTIMS,
+        "ladder": [f"{epsilon:g}" for epsilon in LADDER],
+        "picture": base64.b64encode(svg).decode(),
+    }
     return rendered(files("tensorldp_papers.card"), "card.html", card=card, **words, **facts)
 
 
