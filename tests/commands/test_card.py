@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from tensorldp.commands.main import exit_code
 from tensorldp.errors import InputError
 from tensorldp.mechanism_table import TABLE
 from tensorldp.mechanisms import Box, make
-from tensorldp_papers.card import tasks
+from tensorldp_papers.card import own, tasks
 from tensorldp_papers.card.card import Card
 from tensorldp_papers.card.gallery import documented, gallery
 from tensorldp_papers.card.label import SHUFFLED_PEOPLE, label
@@ -33,6 +34,9 @@ from tensorldp_papers.card.leaks import leak
 from tensorldp_papers.card.page import write_refusal
 from tensorldp_papers.card.price import others_at, price
 from tensorldp_papers.card.tasks import FEATURES, Score
+from tensorldp_papers.data.own import OwnDataset
+from tensorldp_papers.public.means import nearest_mean
+from tensorldp_papers.run.records import read_records
 
 LIES = '''
 """Mechanisms that promise more than they keep, and a function."""
@@ -246,6 +250,35 @@ def test_a_function_has_the_error_of_what_it_released_where_that_is_like_a_recor
     assert found.seconds >= 0.0
 
 
+def slow(values: torch.Tensor, rng: torch.Generator) -> torch.Tensor:
+    """The sum of each record, a millisecond for each."""
+    time.sleep(0.001 * len(values))
+    return values.sum(dim=tuple(range(1, values.dim())))
+
+
+def test_a_price_looks_at_the_clock_and_says_of_how_many_releases_it_is() -> None:
+    started = time.perf_counter()
+    found = price("slow", lambda x, g: slow(x, g), Box(0, 1, (1,)), seconds=0.4)  # in this process
+    assert time.perf_counter() - started < 3.0  # of all of a million it would be 1,000
+    assert 1 < found.releases < 400
+    assert found.seconds == pytest.approx(1000.0, rel=0.5)
+    assert found.measured
+    assert found.error == 0.0  # of a single number without a shape of its own
+    assert [lack.split(":")[0] for lack in found.lacks] == ["memory"]
+
+
+def test_a_card_of_a_function_names_all_that_it_could_not_measure(
+    folder: Path,
+) -> None:
+    text = "def total(x, generator):\n    return x.sum(dim=(1, 2))\n"
+    (folder / "functions_of_cards.py").write_text(text)
+    _, found = card(folder, "functions_of_cards:total", "--claim-epsilon", "100", "--shape", "2", "2")
+    assert found["price"][0]["error"] is None
+    said = " ".join(found["missing"])
+    assert "total, error: a release is float64 of shape (), and a record has the shape (2, 2)" in said
+    assert all(part in said for part in ("the label: ", "price of others: ", "what leaks: "))
+
+
 def test_more_people_are_named_from_releases_that_guarantee_less() -> None:
     def named(epsilon: float) -> float:
         return leak(lambda box: make("laplace", epsilon=epsilon, domain=box)).named
@@ -336,6 +369,80 @@ def test_tasks_are_run_once_for_many_cards(folder: Path) -> None:
     assert found["laplace", relabelled, IMAGES].true == pytest.approx(true, rel=1e-5)
     assert found["privunit", 1.0, FEATURES].true == pytest.approx(1.0)
     assert found["none", math.inf, IMAGES].mean > 0.3
+
+
+@pytest.fixture
+def trees(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A table with words as classes and with missing values, and a short ladder."""
+    monkeypatch.setattr("tensorldp_papers.card.own.LADDER", (1.0, 16.0))
+    rng = np.random.default_rng(3)
+    elm = rng.random(600) < 0.6
+    table = pd.DataFrame(
+        rng.normal(8 + 4 * elm[:, None] * [1, -1, 0], 2).clip(0, 16), columns=["length", "width", "vein"]
+    )
+    table = table.round(2).assign(tree=np.where(elm, "elm", "oak")).astype(object)
+    table.loc[[3, 5], "vein"], table.loc[[7, 8, 9], "tree"] = "", ""
+    table.to_csv(folder / "trees.csv", index=False)
+    return folder
+
+
+def test_a_card_of_own_data_is_about_their_record_and_beside_the_same_guarantee(trees: Path) -> None:
+    given = ["tldp-l", "--data", "trees.csv", "--label", "tree", "--epsilon", "4", "--box", "0", "16"]
+    assert exit_code(["card", *given, "--minutes", "0.05", "--out", "out"]) == 0
+    found = json.loads((trees / "out" / "tldp-l-trees.json").read_text())
+    assert found["sentence"].startswith("TLDP-L at ε = 4 guarantees a record of 3 numbers ")
+    assert "28 × 28" not in (trees / "out" / "tldp-l-trees.html").read_text()
+    assert [line["elements"] for line in found["label"]] == [3]
+    data, bought = found["data"], {(b["mechanism"], b["learner"], b["labels"]): b for b in found["bought"]}
+    assert sum(data["records"].values()) == 597
+    assert data["largest"] == "elm"
+    assert any("3 of 600 records have no label" in told for told in data["told"])
+    assert any("2 values are missing, in 2 of 597 records" in told for told in data["told"])
+    private = {key: one for key, one in bought.items() if key[0] != "none"}
+    assert {key[0] for key in private} == {"tldp-l", "laplace", "privunit"}
+    assert all(one["true"] == 12.0 for one in private.values())  # three elements of 4
+    assert all(one["low"] <= one["mean"] <= one["high"] for one in bought.values())
+    assert bought["none", "class means", False]["mean"] > data["share"] + 0.1
+    assert bought["privunit", "class means", False]["beats"] <= 16.0
+    assert "Private records beat the largest class, elm, from ε = " in found["remark"]
+    with Image.open(trees / "out" / "tldp-l-trees.png") as image:
+        assert image.size == (1200, 630)
+
+
+def test_an_accuracy_without_privacy_is_that_of_class_means_of_unit_rows(trees: Path) -> None:
+    entry = OwnDataset.model_validate({"path": "trees.csv", "label": "tree", "range": [0, 16], "missing": "middle"})
+    data = own.prepare("trees", entry, trees / "data")
+    train, test = (read_records(trees / "data" / "splits" / f"{split}.safetensors") for split in ("train", "test"))
+    rows = [torch.nn.functional.normalize(split.x / 8 - 1) for split in (train, test)]
+    expected = nearest_mean(rows[0], train.y, 2).accuracy(rows[1], test.y)
+    assert own._scores(data, "none", math.inf, {}) == pytest.approx([expected] * 3, abs=0.01)  # kept as float16
+    assert data.share == pytest.approx(float((test.y == 0).double().mean()))
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["--data", "none.csv", "--label", "tree"], "--data = 'none.csv': there is no such file"),
+        (["--data", "trees.csv"], "--label is missing"),
+        (
+            ["--data", "trees.csv", "--label", "three"],
+            "unknown column --label of trees.csv 'three': did you mean 'tree'",
+        ),
+        (["--data", "trees.csv", "--label", "tree", "--missing", "refuse"], "column 'vein' of trees.csv is empty"),
+        (["--data", "trees.csv", "--label", "tree", "--box", "0", "1"], "--box = [0, 1] does not hold"),
+        (["--data", "trees.csv", "--label", "tree", "--ball", "1"], "--ball 1 does not apply to --data"),
+        (["--data", "one.csv", "--label", "kind"], "only one class, 'x'"),
+        (["--data", "one.csv", "--label", "a"], "the column 'kind' of one.csv must hold numbers, found 'x'"),
+        (["--label", "tree"], "--label = 'tree' is about --data"),
+    ],
+)
+def test_a_mistake_about_own_data_is_one_sentence(
+    trees: Path, given: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (trees / "one.csv").write_text("a,kind\n1,x\n2,x\n1,x\n")
+    assert exit_code(["card", "laplace", "--epsilon", "1", *given]) == 2
+    (message,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error: ")]
+    assert told in message
 
 
 WRITES = "import pandas as pd; pd.DataFrame(dict(a=[1])).to_parquet('results/metrics.parquet')"

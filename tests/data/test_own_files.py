@@ -150,6 +150,27 @@ def test_columns_with_ranges_of_their_own_are_scaled_to_0_and_1(tmp_path: Path) 
     np.testing.assert_allclose(rows(splits), stated(np.stack([X[:, 0] / 16, (X[:, 1] + 16) / 32], axis=1)), atol=1e-7)
 
 
+@pytest.mark.parametrize("path", [CSV, PARQUET, NPZ])
+def test_what_is_missing_is_the_middle_of_its_range_where_the_entry_says_so(tmp_path: Path, path: str) -> None:
+    table = pd.DataFrame({"a": np.arange(40.0) % 4, "b": 2.0}).assign(tree=Y)
+    table.loc[3, "b"] = np.nan
+    if path == NPZ:
+        np.savez(tmp_path / path, x=table[["a", "b"]].to_numpy(), tree=Y)
+    else:
+        table.loc[[5, 6], "tree"] = None
+        table.to_csv(tmp_path / path, index=False) if path == CSV else table.to_parquet(tmp_path / path)
+    told = warned(tmp_path, path, missing="middle")
+    splits = [load(tmp_path / "out" / f"{split}.safetensors") for split in ("train", "test")]
+    values = np.concatenate([split.x[:, 1] for split in splits])
+    assert sorted(values) == [2.0] * (len(values) - 1) + [8.0]
+    assert len(values) == (40 if path == NPZ else 38)
+    assert any("1 values are missing, in 1 of" in text for text in told)
+    assert "row 4" in refusal(tmp_path, path) or "record 3" in refusal(tmp_path, path)
+    table.assign(b=np.nan).to_csv(tmp_path / CSV, index=False)
+    assert "column 'b' of" in (message := refusal(tmp_path, CSV, missing="middle"))
+    assert "has no value in any record" in message
+
+
 def test_a_path_in_the_users_folder_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))

@@ -8,15 +8,20 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from tensorldp.check.verdict import Verdict
+from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp_papers.card.label import Line
 from tensorldp_papers.card.leaks import VICTIMS, Leak
+from tensorldp_papers.card.own import LADDER, LEARNERS, Accuracy, OwnData
 from tensorldp_papers.card.price import Price
-from tensorldp_papers.card.tasks import FEATURES, IMAGES, SEEDS, STUDY, Score
+from tensorldp_papers.card.tasks import BASELINES, FEATURES, IMAGES, SEEDS, STUDY, Score
 from tensorldp_papers.claims.fairness import at_chance
 from tensorldp_papers.plots.comparing import SAME_SCORE, Outcome, Point, outcome
 from tensorldp_papers.plots.names import dataset_name
-from tensorldp_papers.plots.words import exact_number
+from tensorldp_papers.plots.style import label
+from tensorldp_papers.plots.words import exact_number, listed
 
+MEANS, LOGISTIC = LEARNERS["chosen"], LEARNERS["logistic"]
+CLEAR = {MEANS: "the same learner reaches", LOGISTIC: "logistic regression"}
 SAME_EPSILON = 0.02  # a share of a true epsilon that counts as the same guarantee
 
 
@@ -37,6 +42,8 @@ class Card:
         scores: of the tasks.
         missing: parts that could not be made, each with why.
         seconds: that the card took.
+        data: the user's own, in place of leaks and scores; None as a rule.
+        bought: what releases of these are good for.
     """
 
     subject: str
@@ -51,6 +58,8 @@ class Card:
     scores: tuple[Score, ...]
     missing: tuple[str, ...]
     seconds: float
+    data: OwnData | None = None
+    bought: tuple[Accuracy, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Returns plain values for JSON, without pictures."""
@@ -66,6 +75,8 @@ class Card:
             "price": [{key: _known(value) for key, value in asdict(price).items()} for price in self.prices],
             "leaks": [{"name": leak.name, "named": leak.named, "digits": VICTIMS} for leak in self.leaks],
             "tasks": [asdict(score) for score in self.scores],
+            "data": self.data.as_dict() if self.data else None,
+            "bought": [{key: _known(value) for key, value in asdict(one).items()} for one in self.bought],
             "missing": list(self.missing),
             "seconds": self.seconds,
         }
@@ -122,7 +133,12 @@ class Card:
 
     @property
     def remark(self) -> str:
-        """Returns what PrivUnit reaches at the same guarantee and at the label's epsilon; empty without tasks."""
+        """Returns what PrivUnit reaches at the same guarantee and at the label's epsilon; empty without tasks.
+
+        Of a user's own data, what others reach, and from which epsilon on private records beat the largest class.
+        """
+        if self.data is not None:
+            return " ".join(filter(None, [self._beside(), self._beats(self.data)]))
         own = self._own_score()
         if own is None:
             return ""
@@ -148,7 +164,47 @@ class Card:
             return None
         return next((score for score in own if score.dataset == "mnist"), own[0])  # 28 x 28, as in the promise
 
+    def accuracy(self, mechanism: str, learner: str = MEANS, *, labels: bool = False) -> Accuracy | None:
+        """Returns what a learner reaches on the user's own data, if that could be made."""
+        asked = (mechanism, learner, labels)
+        return next((one for one in self.bought if (one.mechanism, one.learner, one.labels) == asked), None)
+
+    def _beside(self) -> str:
+        clear = {name: self.accuracy(NO_PRIVACY, learner) for learner, name in CLEAR.items()}
+        parts = [f"without privacy {listed([f'{name} {one.mean:.3f}' for name, one in clear.items() if one])}"]
+        others = [one for one in map(self.accuracy, BASELINES) if one and one.mechanism != self.key]
+        if known := [one for one in others if not math.isnan(one.mean)]:
+            reached = listed([f"{label(one.mechanism)} reaches {one.mean:.3f}" for one in known])
+            parts.append(f"at a true ε of {exact_number(known[0].true)} {reached}")
+        text = "; ".join(parts)
+        return f"{text[0].upper()}{text[1:]}."
+
+    def _beats(self, data: OwnData) -> str:
+        """Returns from which epsilon on private records beat the largest class."""
+        found = []
+        for labels in (False, True):
+            tried = {one: one.beats for one in self.bought if one.labels is labels and one.beats is not None}
+            if not tried:
+                continue
+            best = min(tried, key=tried.__getitem__)
+            how = label(best.mechanism) if best.learner == MEANS else f"{label(best.mechanism)}, {best.learner}"
+            at = f"from ε = {best.beats:g} on ({how})" if best.beats != math.inf else f"at no ε up to {LADDER[-1]:g}"
+            found.append(f"{'with private labels ' if labels else ''}{at}")
+        said = " and ".join(found)
+        if said.count("at no") == 2:
+            said = f"{found[0]}, with labels in clear or private"
+        return f"Private records beat the largest class, {data.largest}, {said}." if found else ""
+
     def _purchase(self) -> str:
+        if self.data is not None:
+            own = None if self.verdict.refuted else self.accuracy(self.key)
+            if own is None or math.isnan(own.mean):
+                return ""
+            more = exact_number(own.true) != exact_number(self.lines[0].true)
+            where = (
+                f"{self.data.name} at an ε of {exact_number(own.true)} without its atoms" if more else self.data.name
+            )
+            return f"reaches an accuracy of {own.mean:.3f} on {where} (its largest class: {self.data.share:.3f})"
         score = self._own_score()
         if score is None:
             return ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -53,16 +53,17 @@ class Line:
         return {**asdict(self), "true": self.true}
 
 
-def label(build: Callable[[Domain], Mechanism], domain: Domain) -> list[Line]:
-    """Computes a line for the domain of the user's records, and one for that of each of `IMAGE_SHAPES`.
+def label(
+    build: Callable[[Domain], Mechanism], domain: Domain, others: Mapping[str, tuple[int, ...]] = IMAGE_SHAPES
+) -> list[Line]:
+    """Computes a line for the domain of the user's records, and one for that of each of the `others` by their names.
 
     `build` makes the mechanism on a domain.
     """
     numbers = " numbers" if len(domain.shape) == 1 else ""
     given = f"a record of {' × '.join(map(str, domain.shape))}{numbers}"
     return [
-        _line(record, build, replace(domain, shape=shape))
-        for record, shape in {given: domain.shape, **IMAGE_SHAPES}.items()
+        _line(record, build, replace(domain, shape=shape)) for record, shape in {given: domain.shape, **others}.items()
     ]
 
 

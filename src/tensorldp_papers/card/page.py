@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
-from textwrap import fill
+from textwrap import fill, shorten
 from typing import Any
 
 import matplotlib as mpl
@@ -20,18 +20,21 @@ from torch import Tensor
 from tensorldp.deltas import REPORT_DELTA
 from tensorldp.errors import InputError
 from tensorldp.files import sha256, write_text
+from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp.pages import plain, rendered
 from tensorldp_papers.card.card import Card
 from tensorldp_papers.card.label import SHUFFLED_DELTA, SHUFFLED_PEOPLE, USES
 from tensorldp_papers.card.leaks import VICTIMS
+from tensorldp_papers.card.own import LADDER, LEARNERS, OwnData
 from tensorldp_papers.card.price import ELEMENTS
 from tensorldp_papers.plots.names import dataset_name
 from tensorldp_papers.plots.sheets import STYLE, as_svg, wrapped
-from tensorldp_papers.plots.style import HELD, INK, QUIET, WEAKER, label
+from tensorldp_papers.plots.style import HELD, INK, QUIET, WEAKER, label, look
 from tensorldp_papers.plots.words import exact_number
 from tensorldp_papers.run.sealed import read_sealed, write_sealed
 
 WIDTH, HEIGHT, DPI = 1200, 630, 96
+MOST_CLASSES = 7  # in the picture
 POINTS = 72 * WIDTH / DPI
 
 
@@ -40,7 +43,12 @@ def page(card: Card, svg: bytes) -> str:
     words = {"number": exact_number, "data_name": dataset_name, "label": label}
     deltas = {"delta": _plain(f"{REPORT_DELTA:g}"), "shuffled_delta": _plain(f"{SHUFFLED_DELTA:g}")}
     facts: dict[str, Any] = {**deltas, "uses": USES, "people": SHUFFLED_PEOPLE}
-    facts |= {"elements": ELEMENTS, "victims": VICTIMS, "picture": base64.b64encode(svg).decode()}
+    facts |= {
+        "elements": ELEMENTS,
+        "victims": VICTIMS,
+        "ladder": [f"{epsilon:g}" for epsilon in LADDER],
+        "picture": base64.b64encode(svg).decode(),
+    }
     return rendered(files("tensorldp_papers.card"), "card.html", card=card, **words, **facts)
 
 
@@ -103,7 +111,11 @@ def pictures(card: Card) -> dict[str, bytes]:
     below = 0.755 - 0.059 * (wrapped(card.sentence, 0.92 * POINTS, 18).count("\n") + 1)
     remark = wrapped(card.remark, 0.92 * POINTS, 15)
     figure.text(0.04, below, remark, fontsize=15, color=QUIET, va="top")
-    if card.lines:
+    if card.data is not None:
+        tall = min(0.47, below - 0.04 * (remark.count("\n") + 1) - 0.06) - 0.04  # under the words, however many
+        _draw_bought(figure.add_axes((0.28, 0.04, 0.30, tall)), card, card.data)
+        _draw_classes(figure.add_axes((0.76, 0.04, 0.16, tall)), card.data)
+    elif card.lines:
         _draw_label(figure.add_axes((0.19, 0.04, 0.34, 0.39)), card)
     rows = [(f"{label(leak.name)}: {100 * leak.named:.0f} % named", leak.released) for leak in card.leaks[:2]]
     if card.leaks and card.leaks[0].name not in (card.key, card.subject):
@@ -128,7 +140,47 @@ def _draw_label(ax: Axes, card: Card) -> None:
     names = [fill(name.replace(" × ", "\u00a0×\u00a0"), 18) for name in places]
     ax.set_yticks([-place for place in range(len(places))], names, fontsize=15, color=INK)
     ax.set(xlim=(0, 1.4 * most), xticks=[])
-    ax.set_title("ε of one record", fontsize=15, loc="left", fontweight="normal")
+    _plain_axes(ax, "ε of one record")
+
+
+def _draw_bought(ax: Axes, card: Card, data: OwnData) -> None:
+    """Draws accuracies with labels in clear as bars, their seeds as lines, and the level of the largest class."""
+    shown = [one for one in card.bought if not one.labels and not math.isnan(one.mean)]
+    names = []
+    for place, one in enumerate(shown):
+        colour = QUIET if one.mechanism == NO_PRIVACY else look(one.mechanism).colour
+        ax.barh(-place, one.mean, color=colour, height=0.62)
+        ax.plot([one.low, one.high], [-place, -place], color=INK, linewidth=2, solid_capstyle="butt")
+        ax.text(max(one.high, data.share) + 0.02, -place, f"{one.mean:.3f}", va="center", fontsize=15)
+        how = "" if one.learner == LEARNERS["chosen"] else f", {one.learner}"
+        names.append(f"{'no privacy' if one.mechanism == NO_PRIVACY else label(one.mechanism)}{how}")
+    ax.axvline(data.share, color=INK, linewidth=1.2, linestyle=(0, (4, 3)))
+    ax.set_yticks([-place for place in range(len(names))], [fill(name, 24) for name in names], fontsize=13, color=INK)
+    ax.set(xlim=(0, 1.15), xticks=[])
+    true = next((one.true for one in shown if one.mechanism != NO_PRIVACY), math.inf)
+    at = f" at a true ε of {_plain(exact_number(true))}" if true < math.inf else ""
+    _plain_axes(ax, f"accuracy{at} (dashed: largest class)")
+
+
+def _draw_classes(ax: Axes, data: OwnData) -> None:
+    """Draws the records in each of the largest classes as bars."""
+    ordered = sorted(data.records.items(), key=lambda one: -one[1])
+    shown = ordered if len(ordered) <= MOST_CLASSES else ordered[: MOST_CLASSES - 1]
+    for place, (_, count) in enumerate(shown):
+        ax.barh(-place, count, color=QUIET, height=0.62)
+        ax.text(count + 0.03 * ordered[0][1], -place, f"{count:,}", va="center", fontsize=15)
+    names = [shorten(name, 16) for name, _ in shown]
+    places = [-float(place) for place in range(len(shown))]
+    if len(shown) < len(ordered):
+        names.append(f"and {len(ordered) - len(shown):,} more")
+        places.append(-float(len(shown)))
+    ax.set_yticks(places, names, fontsize=13, color=INK)
+    ax.set(xlim=(0, 1.5 * ordered[0][1]), ylim=(0.5 - max(len(names), 4), 0.5), xticks=[])
+    _plain_axes(ax, "records in each class")
+
+
+def _plain_axes(ax: Axes, title: str) -> None:
+    ax.set_title(title, fontsize=15, loc="left", fontweight="normal")
     ax.spines["bottom"].set_visible(False)
     ax.tick_params(length=0)
     ax.grid(visible=False)

@@ -7,7 +7,7 @@ import os.path
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
@@ -81,6 +81,11 @@ class OwnDataset(Strict):
         min_length=1,
         max_length=3,
         description="the shape of one record, where it is not as stored: [8, 8] for 64 columns",
+    )
+    missing: Literal["refuse", "middle"] = Field(
+        "refuse",
+        description="what a missing value does: `refuse` ends the run; `middle` puts the middle of its public range, "
+        "as its owner can, and leaves out records without a label",
     )
     test: Annotated[float, Field(gt=0, lt=1)] = Field(0.2, description="the share of test records in each class")
     seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = Field(0, description="of the split")

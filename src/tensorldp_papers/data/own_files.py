@@ -8,7 +8,7 @@ import re
 import unicodedata
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,8 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,4})?", re.ASCII | r
 _WHOLE = re.compile(r"[+-]?\d+(?:\.0*)?", re.ASCII)  # an exponent is a measurement's, which no float holds in full
 _INDEX = re.compile(r"unnamed: \d+|level_\d+|index|row|(.*[ _])?id", re.IGNORECASE)
 _UNNAMED = re.compile(r"Unnamed: \d+")  # what pandas calls a column whose name is empty, and an entry too
+_ABSENT = re.compile(r"|\?|n/?a|nan|null|none|<na>", re.IGNORECASE)  # what a cell without a value may hold
+_COMMA = re.compile(r"[+-]?\d[\d., '’]*")  # a number with a decimal comma, or with marks between thousands
 _DEEP = re.compile(r"'((?!BGR)\w+;16\w*)'")  # 16 bits a channel, in what Pillow says of how an image is stored
 
 
@@ -74,13 +76,8 @@ def prepare_own(name: str, entry: OwnDataset, out_dir: Path) -> tuple[Copies, li
     channels). Gives the copies of records, and warnings, one sentence each.
     """
     path, where = Path(entry.path), f"own_datasets.{name}"
-    if path.is_dir():
-        content = _folder(path, where)
-        source = f"{path.name}, {len(content.x)} images"
-    else:
-        read = {".csv": _csv, ".parquet": _parquet, ".npz": _npz, ".safetensors": _safetensors}[path.suffix.casefold()]
-        content = read(path, entry, where)
-        source = f"{path.name}, sha256:{digest(path).sha256}"
+    content = _content(entry, where)
+    source = f"{path.name}, " + (f"{len(content.x)} images" if path.is_dir() else f"sha256:{digest(path).sha256}")
     y, classes = _classes(content, f"{where}: {path}")
     x, low, high, told = _stored(content, entry, where)
     x = _shaped(x, entry, where)
@@ -104,6 +101,67 @@ def prepare_own(name: str, entry: OwnDataset, out_dir: Path) -> tuple[Copies, li
     return copies, [f"{where}: {warning}" for warning in content.warnings]
 
 
+def observed_range(name: str, entry: OwnDataset) -> list[float] | dict[str, list[float]]:
+    """Returns a range where none is public: of bytes 0 to 255, else from the least to the largest that records hold.
+
+    It is one of each column of a table, by its name. It gives records away, which no guarantee covers: this is for
+    whoever has all records and asks what a mechanism would make of them.
+    """
+    content = _content(entry, f"own_datasets.{name}")
+    if content.x.dtype == np.uint8:
+        return [0.0, 255.0]
+    if not entry.is_table:
+        return _ends(content.x)
+    return {column: _ends(content.x[:, k]) for k, column in enumerate(content.columns)}
+
+
+def _ends(values: NDArray[Any]) -> list[float]:
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    return [low, high if high > low else low + 1.0]
+
+
+def _content(entry: OwnDataset, where: str) -> Content:
+    """Reads a file or a folder; what is missing is NaN, where the entry allows it."""
+    path = Path(entry.path)
+    if path.is_dir():
+        return _folder(path, where)
+    read = {".csv": _csv, ".parquet": _parquet, ".npz": _npz, ".safetensors": _safetensors}[path.suffix.casefold()]
+    content = read(path, entry, where)
+    return content if entry.missing == "refuse" else _labelled(content, path, where)
+
+
+def _labelled(content: Content, path: Path, where: str) -> Content:
+    """Returns the records that have a label, and counts in the warnings what is missing."""
+    x, labels, place, told = content.x, content.labels, content.place, list(content.warnings)
+    kept = np.flatnonzero([not (pd.isna(label) or str(label).strip() == "") for label in labels])
+    if not len(kept):
+        raise InputError(f"{where}: no record of {path} has a label")
+    if len(kept) < len(x):
+        told.append(f"{len(x) - len(kept):,} of {len(x):,} records have no label and are left out")
+        x, labels = x[kept], labels[kept]
+    if labels.dtype == object:  # pandas' type of what stood beside missing labels
+        kinds = {isinstance(label, str) for label in labels}
+        if len(kinds) > 1:
+            raise InputError(f"{where}: the labels of {path} must be whole numbers or words, found both")
+        labels = labels.astype(str if True in kinds else np.float64)
+    gaps = np.isnan(x) if x.dtype.kind == "f" else np.zeros(x.shape, bool)
+    if len(empty := np.argwhere(gaps.all(axis=0))):
+        element = content.element(tuple(int(k) for k in empty[0]))
+        raise InputError(f"{where}: {element} of {path} has no value in any record: leave it out")
+    if gaps.any():
+        rows = int(gaps.reshape(len(x), -1).any(axis=1).sum())
+        told.append(
+            f"{int(gaps.sum()):,} values are missing, in {rows:,} of {len(x):,} records: each becomes the middle of "
+            "its public range"
+        )
+    return replace(content, x=x, labels=labels, place=lambda row: place(int(kept[row])), warnings=told)
+
+
+def _filled(x: NDArray[Any], middle: Any) -> NDArray[Any]:
+    """Returns values with the middle of their range where one is missing."""
+    return np.where(np.isnan(x), np.asarray(middle, x.dtype), x) if x.dtype.kind == "f" else x
+
+
 def _stored(content: Content, entry: OwnDataset, where: str) -> tuple[NDArray[Any], float, float, str]:
     """Returns records as they are kept, the range of an element of them, and what was done; adds to the warnings."""
     x, told = content.x, "public range as the user states"
@@ -112,9 +170,11 @@ def _stored(content: Content, entry: OwnDataset, where: str) -> tuple[NDArray[An
         for k, column in enumerate(content.columns):
             _check_range(content, (..., k), zeros[k], tops[k], f"{where}.range.{column}")
         widths, ends = tops - zeros, (0.0, 1.0)
+        x = _filled(x, zeros + widths / 2)
     else:
         low, high = entry.range
         _check_range(content, ..., low, high, f"{where}.range")
+        x = _filled(x, low + (high - low) / 2)
         zero = origin([low, high], f"{where}.range")
         if zero == 0 and np.can_cast(x.dtype, np.float32):
             return x if x.dtype == np.uint8 else x.astype(np.float32), low, high, told
@@ -354,11 +414,20 @@ def _table(table: pd.DataFrame, path: Path, entry: OwnDataset, where: str, *, un
             "the other names are numbers: put a row with the names of the columns before it"
         )
     titles = [_title(column, columns.index(column)) for column in chosen]
+    holes = entry.missing == "middle"
+    if words := [title for column, title in zip(chosen, titles, strict=True) if _is_words(table[column], holes)]:
+        first = table[chosen[titles.index(words[0])]]
+        found = next((text for text in map(str, first) if not _ABSENT.fullmatch(text.strip())), "")
+        which, them, one = ("the", "it", "it") if len(words) == 1 else (f"{len(words)} columns,", "them", "one")
+        raise InputError(
+            f"{where}: {which} {', '.join(words)} of {path} must hold numbers, found {shown(found)}: leave {them} out "
+            f"under drop, or make {one} the label"
+        )
     x = np.column_stack(
-        [_column(table[column], title, path, where) for column, title in zip(chosen, titles, strict=True)]
+        [_column(table[column], title, path, where, holes) for column, title in zip(chosen, titles, strict=True)]
     )
     content = Content(x, labels, lambda row: f"row {row + 1}", chosen, titles, untyped)
-    _check_finite(content, path, where)
+    _check_finite(content, path, entry, where)
     if not entry.values:
         content.warnings.extend(
             f"the {title} of {path} looks like an index of the rows, and is taken as private data: leave it "
@@ -408,32 +477,38 @@ def _plain(column: pd.Series[Any]) -> NDArray[Any]:
     return column.to_numpy(kinds[column.dtype.kind])
 
 
-def _column(column: pd.Series[Any], title: str, path: Path, where: str) -> NDArray[np.float64]:
-    """Returns a column as float64, booleans as 0 and 1."""
+def _is_words(column: pd.Series[Any], holes: bool) -> bool:
+    """Returns whether a column holds words and no number; where `holes` may be, words for these do not count."""
+    if pd.api.types.is_numeric_dtype(column):
+        return False
+    texts = [text for text in (str(value).strip() for value in column) if not (holes and _ABSENT.fullmatch(text))]
+    return bool(texts) and not _COMMA.fullmatch(texts[0]) and not any(map(_NUMBER.fullmatch, texts))
+
+
+def _column(column: pd.Series[Any], title: str, path: Path, where: str, holes: bool) -> NDArray[np.float64]:
+    """Returns a column as float64, booleans as 0 and 1, and where there may be `holes` what is missing as NaN."""
 
     def at(row: int) -> str:
         return f"{where}: row {row + 1}, {title} of {path}"
 
     if pd.api.types.is_numeric_dtype(column):
-        if column.isna().any():
+        present = np.flatnonzero(column.notna())
+        if len(present) < len(column) and not holes:
             raise InputError(f"{at(int(np.flatnonzero(column.isna())[0]))} is missing: every value must be a number")
-        numbers = _plain(column)
-        _check_exact(numbers, lambda place: at(place[0]))
-        return numbers.astype(np.float64)
-    texts = [str(value).strip() for value in column]
-    strange = [row for row, text in enumerate(texts) if not _NUMBER.fullmatch(text)]
+        numbers = _plain(column.iloc[present])
+        _check_exact(numbers, lambda place: at(int(present[place[0]])))
+        values = np.full(len(column), np.nan)
+        values[present] = numbers
+        return values
+    texts = ["nan" if holes and _ABSENT.fullmatch(text) else text for text in (str(value).strip() for value in column)]
+    strange = [row for row, text in enumerate(texts) if not (_NUMBER.fullmatch(text) or (holes and text == "nan"))]
     if not strange:  # whole numbers of more than 53 bits, or text of another format than CSV
         for row, text in enumerate(texts):
             if _WHOLE.fullmatch(text) and Decimal(float(text)) != Decimal(text):
                 raise InputError(f"{at(row)} is {text}, which float64 cannot hold: {CHANGE_UNITS}")
         return np.array(texts, np.float64)
     row = strange[0]
-    comma = re.fullmatch(r"[+-]?\d[\d., '’]*", texts[row])
-    if len(strange) == len(texts) and not comma:
-        raise InputError(
-            f"{where}: the {title} of {path} must hold numbers, found {shown(texts[row])}: leave it out "
-            "under drop, make it the label, or give each word a column of its own"
-        )
+    comma = _COMMA.fullmatch(texts[row])
     if not texts[row]:
         raise InputError(f"{at(row)} is empty: every value must be a number")
     rule = "write decimals with a point and thousands without a mark" if comma else "every value must be a number"
@@ -457,8 +532,8 @@ def _check_exact(x: NDArray[Any], place: Callable[[tuple[int, ...]], str]) -> No
         )
 
 
-def _check_finite(content: Content, path: Path, where: str) -> None:
-    bad = np.argwhere(~np.isfinite(content.x))
+def _check_finite(content: Content, path: Path, entry: OwnDataset, where: str) -> None:
+    bad = np.argwhere(~np.isfinite(content.x) if entry.missing == "refuse" else np.isinf(content.x))
     if len(bad):
         row, *place = (int(k) for k in bad[0])
         raise InputError(
@@ -495,7 +570,7 @@ def _arrays(arrays: dict[str, NDArray[Any]], path: Path, entry: OwnDataset, wher
         raise InputError(f"{where}: the labels of {path} must be whole numbers or words, got {labels.dtype}")
     content = Content(x, labels.reshape(-1), lambda row: f"record {row}")
     _check_exact(x, lambda place: f"{where}: record {place[0]}, {content.element(place[1:])} of {path}")
-    _check_finite(content, path, where)
+    _check_finite(content, path, entry, where)
     return content
 
 
