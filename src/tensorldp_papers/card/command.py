@@ -17,9 +17,19 @@ from pydantic import ValidationError
 
 from tensorldp.calibration import true_epsilon
 from tensorldp.check.check import check
+from tensorldp.check.records import Records
+from tensorldp.check.target import Target
 from tensorldp.commands.arguments import Answer, add_seed_argument
 from tensorldp.commands.check import wall_limit
-from tensorldp.commands.target import add_target_arguments, domain_of, is_registered, target_of
+from tensorldp.commands.target import (
+    add_function_arguments,
+    add_target_arguments,
+    decoder_of,
+    domain_of,
+    is_registered,
+    records_of,
+    target_of,
+)
 from tensorldp.commands.watch import ended_after
 from tensorldp.deltas import REPORT_DELTA
 from tensorldp.errors import InputError, check_whole, shown
@@ -50,6 +60,7 @@ WORKFLOW = Path(__file__).resolve().parents[3]  # of a clone; an installed packa
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of the command."""
     add_target_arguments(parser, epsilon=True)
+    add_function_arguments(parser)
     parser.set_defaults(shape=None)  # SHAPE, but where the data have another one
     own = parser.add_argument_group("a card for your own data, in place of digits and images")
     own.add_argument("--data", help="a .csv, .parquet, .npz or .safetensors file, or a folder of images by class")
@@ -103,6 +114,8 @@ def run(options: argparse.Namespace) -> Answer:
 
 
 def _card(options: argparse.Namespace, domain: Domain, data: OwnData | None, started: float) -> Answer:
+    records = records_of(options, domain)
+    domain = records.domain if isinstance(records, Records) else records
     target = target_of(options, domain)
     mechanism = target if isinstance(target, Mechanism) else None
     if mechanism is None and options.claim_epsilon is None:
@@ -118,7 +131,9 @@ def _card(options: argparse.Namespace, domain: Domain, data: OwnData | None, sta
     with ended_after(wall_limit(options.minutes)):
         verdict = check(
             target,
-            domain=domain,
+            domain=records,
+            call=options.call,
+            decode=decoder_of(options),
             claim_epsilon=options.claim_epsilon,
             claim_delta=options.claim_delta,
             minutes=options.minutes,
@@ -132,6 +147,8 @@ def _card(options: argparse.Namespace, domain: Domain, data: OwnData | None, sta
         missing.append("the label: a function has no curve, so nobody knows what it guarantees")
     _say("the price")
     with ended_after(wall_limit(options.minutes)):
+        if mechanism is None:  # as the check calls it
+            target = Target.of(target, records, call=options.call, decode=decoder_of(options)).function
         prices = _prices(options, target, mechanism, domain, missing)
     leaks, found, bought = list[Leak](), list[Score](), list[Accuracy]()
     if data is None:

@@ -17,6 +17,8 @@ from torch import Tensor
 
 from tensorldp.audit.observed import Form, observed
 from tensorldp.calibration import calibrate, true_epsilon
+from tensorldp.check.calls import Foreign
+from tensorldp.check.records import Numbers
 from tensorldp.errors import InputError, described
 from tensorldp.mechanisms import Domain, Mechanism, make
 from tensorldp.randomness import generator
@@ -71,6 +73,9 @@ def price(
     worst = domain.constant(domain.as_box().high) if mechanism is None else mechanism.worst_input()
     known = None if mechanism is None else mechanism.squared_error()
     measured, lacks = 0, list[str]()
+    if isinstance(release, Foreign) and not isinstance(release.records, Numbers):
+        known = math.nan
+        lacks.append(f"error: records are {release.records}, not numbers")
     if known is None:
         most = max(1, min(MOST_RECORDS, ELEMENTS // domain.size))
         measured, (form, known), _ = _growing(lambda count: _squared(name, release, worst, count), most, seconds / 2)
