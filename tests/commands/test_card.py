@@ -279,6 +279,16 @@ def test_a_card_of_a_function_names_all_that_it_could_not_measure(
     assert all(part in said for part in ("the label: ", "price of others: ", "what leaks: "))
 
 
+def test_a_function_of_categories_is_priced_as_the_check_calls_it(folder: Path) -> None:
+    text = "import random\n\n\ndef any_of(x, k):\n    return random.randrange(k)\n"
+    (folder / "categories_of_cards.py").write_text(text)
+    options = ("--option", "k=8", "--categories", "8", "--claim-epsilon", "1")
+    code, found = card(folder, "categories_of_cards:any_of", *options)
+    assert code == 0
+    assert found["price"][0]["seconds"] > 0.0
+    assert "any_of, error: records are 8 categories, not numbers" in " ".join(found["missing"])
+
+
 def test_more_people_are_named_from_releases_that_guarantee_less() -> None:
     def named(epsilon: float) -> float:
         return leak(lambda box: make("laplace", epsilon=epsilon, domain=box)).named
