@@ -20,7 +20,15 @@ MODULES = {
 }
 TREES = {name: ast.parse(path.read_text()) for name, path in MODULES.items()}
 LIBRARY = {"torch", "numpy", "scipy", "tensorldp"} | sys.stdlib_module_names
-OF_THE_PIPELINE = {"dp_accounting", "jinja2", "safetensors", "shtab", "sklearn"}  # that the library uses, too
+OF_THE_PIPELINE = {
+    "dp_accounting",
+    "jinja2",
+    "pandas",
+    "safetensors",
+    "shtab",
+    "sklearn",
+    "yaml",
+}  # that the library uses, too
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 

@@ -246,7 +246,7 @@ MISTAKES = [
     (("check", "nowhere:thing"), "cannot be imported"),
     (("check", "math:thing"), "has no 'thing'"),
     (("check", "laplace", "--epsilon", "1", "--option", "form"), "key=value"),
-    (("check", "math:sqrt", "--claim-epsilon", "1", "--option", "form=1"), "takes no --option"),
+    (("check", "math:sqrt", "--claim-epsilon", "1", "--option", "form=1"), "takes no keyword arguments"),
     (("check", "math:sqrt", "--claim-epsilon", "1", "--nominal-delta", "7"), "takes no --nominal-delta, got 7.0"),
     (("check", "math:sqrt", "--epsilon", "1"), "takes no --epsilon or --record-epsilon, got 1.0"),
     (("check", "math:sqrt"), "--claim-epsilon"),

@@ -366,7 +366,8 @@ class _Check:
             events = [item for item in events if item[2] > 0.0 and self._distance(item[0].pair) > 0.0]
             if not events:
                 seen = max((trail.samples for trail in best), default=0)
-                ended = "time ended after" if search.budget.over else "no event told any two records apart in"
+                short = search.budget.over or (self.budget.rounds is None and seen < self.budget.samples)
+                ended = "time ended after" if short else "no event told any two records apart in"
                 self.no_bound = f"{ended} {seen} releases of each record of a pair"
                 return
             trail, event, _ = max(events, key=lambda item: item[2] / self._distance(item[0].pair))
