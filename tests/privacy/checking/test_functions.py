@@ -441,7 +441,6 @@ def test_local_hashing_that_spends_eight_and_claims_one_is_refuted_by_decoding()
         domain=EIGHT,
         claim_epsilon=1.0,
         decode=lambda y: support(y, 1.0),
-        samples=1000,
         **ROOMY,
     )
     assert not honest.refuted
