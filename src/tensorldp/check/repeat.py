@@ -1,0 +1,104 @@
+"""The command, or the call from Python, that repeats a check."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, fields
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from tensorldp.mechanisms.base import Mechanism
+from tensorldp.mechanisms.registry import mechanism_class, names
+
+MOST_WRITTEN = 1024  # elements of a tensor that a call writes out
+
+
+def repeating(
+    arguments: Sequence[str],
+    settings: Mapping[str, object] | None = None,
+    *,
+    without: Mapping[str, int] | None = None,
+) -> str:
+    """Returns the shell command that repeats a run of `tensorldp`.
+
+    Args:
+        arguments: what followed `tensorldp` on the command line.
+        settings: values that the run had, by the name of their option without dashes, such as {"seed": 7}: those that
+            are not among the arguments, as they were a default or were drawn, are added; None and False are left out.
+        without: options that change no result, with how many values each has: they are left out. None for --out with
+            its folder, and --json.
+    """
+    dropped = {"--out": 1, "--json": 0} if without is None else without
+    kept, skip = list[str](), 0
+    for argument in arguments:
+        name, equals, _ = argument.partition("=")
+        if skip:
+            skip -= 1
+        elif name in dropped:
+            skip = 0 if equals else dropped[name]
+        else:
+            kept.append(argument)
+    for name, value in (settings or {}).items():
+        option = f"--{name.replace('_', '-')}"
+        there = [place for place, argument in enumerate(kept) if argument.partition("=")[0] == option]
+        if not there and value is not None and value is not False:
+            kept += [option] if value is True else [option, str(value)]
+    return shlex.join(["tensorldp", *kept])
+
+
+def call_of(checked: object, **arguments: object) -> str:
+    """Returns the call of `privacy.check` that repeats a check: its argument and all keywords, as source text.
+
+    Functions, classes and objects of other modules stand with the name of their module. What cannot be written as
+    source, such as a large tensor or an object of a user's class, stands between angle brackets.
+    """
+    words = [_source(checked), *(f"{name}={_source(value)}" for name, value in arguments.items())]
+    return f"privacy.check({', '.join(words)})"
+
+
+def _source(value: Any) -> str:
+    """Writes a value as source text."""
+    if isinstance(value, Mechanism):
+        return _mechanism(value)
+    if isinstance(value, Tensor):
+        if value.numel() > MOST_WRITTEN:
+            return f"<tensor of shape {tuple(value.shape)}>"
+        return f"torch.tensor({value.tolist()!r}, dtype={value.dtype})"
+    if isinstance(value, np.ndarray):
+        if value.size > MOST_WRITTEN:
+            return f"<array of shape {value.shape}>"
+        return f"np.array({value.tolist()!r}, dtype={value.dtype.name!r})"
+    if isinstance(value, np.generic):
+        return repr(value.item())
+    if isinstance(value, (list, tuple)):
+        inner = ", ".join(map(_source, value))
+        return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' * (len(value) == 1)})"
+    if hasattr(value, "__qualname__") and hasattr(value, "__module__"):
+        return _named(value)
+    text = repr(value)
+    return f"<an object of {_named(type(value))}>" if text.startswith("<") else text
+
+
+def _named(thing: Any) -> str:
+    """Returns the name by which a function or class is imported, its bare name where none would do."""
+    name, module = str(thing.__qualname__), str(thing.__module__)
+    local = name.rpartition("<locals>.")[2]
+    return local if local != name or module in ("__main__", "builtins", "None") else f"{module}.{name}"
+
+
+def _mechanism(value: Mechanism) -> str:
+    registered = value.name in names() and mechanism_class(value.name) is type(value)
+    words = [f"epsilon={value.epsilon!r}", f"domain={_source(value.given_domain)}"]
+    for one in fields(value):
+        if not one.init or one.name in ("epsilon", "domain"):
+            continue
+        given = getattr(value, one.name)
+        default = one.default_factory() if one.default_factory is not MISSING else one.default
+        if isinstance(given, (Tensor, np.ndarray)) or given != default:
+            words.append(f"{one.name}={_source(given)}")
+    if registered:
+        return f"make({', '.join([repr(value.name), *words])})"
+    return f"{_named(type(value))}({', '.join(words)})"
