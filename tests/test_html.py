@@ -22,7 +22,7 @@ def test_no_other_file_begins_a_page_or_a_stylesheet() -> None:
     bases = [path.relative_to(SOURCE).as_posix() for path, text in texts.items() if "<!doctype" in text]
     styles = [path.name for path, text in texts.items() if "<style" in text]
     assert bases == ["tensorldp/pages/base.html"]
-    assert sorted(styles) == ["base.html", "sheets.py"]  # the second is that of an SVG
+    assert sorted(styles) == ["base.html", "picture.py", "sheets.py"]  # the others are those of SVGs
 
 
 def test_a_plain_page_shows_its_texts_as_they_are_and_its_links_as_links() -> None:

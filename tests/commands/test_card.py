@@ -19,6 +19,7 @@ import pandas as pd
 import pytest
 import torch
 from PIL import Image
+from schemas import CARD, misfits
 
 from tensorldp.calibration import true_epsilon
 from tensorldp.check.verdict import Verdict
@@ -119,7 +120,9 @@ def card(folder: Path, target: str, *more: str) -> tuple[int, dict[str, Any]]:
     """The exit code and the JSON of a card without tasks."""
     code = exit_code(["card", target, "--box", "0", "16", "--minutes", "0.05", "--datasets", "--out", "out", *more])
     (path,) = (folder / "out").glob("*.json") if "--out" not in more else (folder / "cards" / f"{target}.json",)
-    return code, json.loads(path.read_text())
+    found = json.loads(path.read_text())
+    assert misfits(found, CARD) == []
+    return code, found
 
 
 def test_the_label_has_what_the_curve_guarantees_for_three_shapes_many_uses_and_a_shuffler() -> None:

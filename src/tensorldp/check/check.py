@@ -16,16 +16,17 @@ from tensorldp.check import declared
 from tensorldp.check.calls import BATCH, RECORD
 from tensorldp.check.claim import COUNTABLE_NATS, METRICS, Array, Claim
 from tensorldp.check.distinguishers import FLOATING, IDEAL, PLAIN, TREES
-from tensorldp.check.events import strongest
+from tensorldp.check.events import Event, strongest
 from tensorldp.check.gambling import Reach, reach
 from tensorldp.check.noise import declared_tail, noise_misfit
 from tensorldp.check.observers import AMONG_OTHERS, FRESH, MOST_COLUMNS, OBSERVERS, OneRelease
 from tensorldp.check.pairs import Pair, pairs
 from tensorldp.check.records import Numbers, Records
-from tensorldp.check.search import EASY, Breach, Budget, Search, histogram
+from tensorldp.check.repeat import call_of
+from tensorldp.check.search import EASY, Breach, Budget, Search, Trail, histogram, histogram_of
 from tensorldp.check.side_channels import CALLS, dependence, timing_difference
 from tensorldp.check.target import Target
-from tensorldp.check.verdict import Attempt, Finding, Verdict, breach_finding, epsilon_bound
+from tensorldp.check.verdict import Attempt, Finding, Verdict, breach_finding, epsilon_bound, event_finding
 from tensorldp.domain import DTYPES, Domain
 from tensorldp.errors import InputError, check_flag, check_positive, check_real, check_whole, check_word, shown
 from tensorldp.mechanisms.base import Mechanism
@@ -134,7 +135,29 @@ def check(
             raise InputError(f"dtypes of a check must be out of float32, float64 and bfloat16, got {examined}")
     target = target.of_reals(dtype)
     budget = Budget(60.0 * minutes, samples, rounds, starts, paced=rounds is None)
-    return _Check(target, claim, budget, 1.0 - confidence, seed, pair, progress).run(floating_point, timing, dtypes)
+    verdict = _Check(target, claim, budget, 1.0 - confidence, seed, pair, progress).run(floating_point, timing, dtypes)
+    command = call_of(
+        checked,
+        domain=domain,
+        claim_epsilon=claim_epsilon,
+        claim_delta=claim_delta,
+        claim_epsilon_per_distance=claim_epsilon_per_distance,
+        metric=metric,
+        minutes=minutes,
+        samples=samples,
+        rounds=rounds,
+        starts=starts,
+        confidence=confidence,
+        seed=seed,
+        floating_point=floating_point,
+        timing=timing,
+        dtype=dtype,
+        dtypes=tuple(dtypes),
+        pair=pair,
+        call=call,
+        decode=decode,
+    )
+    return replace(verdict, command=command)
 
 
 def _of_points(
@@ -200,6 +223,7 @@ class _Check:
     bound: tuple[float, float] = (0.0, 0.0)
     no_bound: str = "nothing was searched"
     reach: Reach | None = None
+    closest: Finding | None = None
     drawn: int = 0
     rests_on: int | None = None
 
@@ -251,6 +275,8 @@ class _Check:
             "" if self.claim.metric is None else self.claim.metric.name,
             self.rests_on,
             self.target.notes,
+            by_clock=self.budget.paced or self.budget.over,
+            closest=None if refuted else self.closest,
         )
 
     def _first_look(self) -> None:
@@ -344,6 +370,15 @@ class _Check:
         if breach is not None or not self.findings:
             self._bound(search, breach)
 
+    def _closest(
+        self, trail: Trail, event: Event, counts: tuple[int, int, int], shown: dict[str, list[float]]
+    ) -> Finding:
+        """Builds the finding for the event of a lower bound, beside the epsilon that is claimed at its delta."""
+        points = self.claim.at(trail.pair.x, trail.pair.x_prime)
+        claimed = min((epsilon for epsilon, delta in points if delta == event.delta), default=math.inf)
+        event = replace(event, epsilon=claimed)
+        return event_finding("lower bound", trail.observer, trail.pair, event, counts, 0.0, shown, self.claim)
+
     def _slow_to_start(self) -> bool:
         return self.budget.affordable(1, self.budget.pace(*NEW_START), EASY) < 1
 
@@ -362,15 +397,20 @@ class _Check:
         else:
             delta = min((delta for _, delta in self.claim.points), default=0.0)
             best = search.best()[:4]
-            events = [(trail, *strongest(search.columns(trail), delta, error)) for trail in best]
-            events = [item for item in events if item[2] > 0.0 and self._distance(item[0].pair) > 0.0]
+            events = []
+            for looked in best:
+                columns = search.columns(looked)
+                found, least = strongest(columns, delta, error)
+                if least > 0.0 and self._distance(looked.pair) > 0.0:
+                    shown = histogram_of(columns[found.statistic], found.threshold)
+                    events.append((looked, found, least, shown))
             if not events:
                 seen = max((trail.samples for trail in best), default=0)
                 short = search.budget.over or (self.budget.rounds is None and seen < self.budget.samples)
                 ended = "time ended after" if short else "no event told any two records apart in"
                 self.no_bound = f"{ended} {seen} releases of each record of a pair"
                 return
-            trail, event, _ = max(events, key=lambda item: item[2] / self._distance(item[0].pair))
+            trail, event, _, shown = max(events, key=lambda item: item[2] / self._distance(item[0].pair))
         trials = min(50_000 if trail.observer.fast else 1000, max(500, 2 * trail.samples))
         trials = min(trials, max(64, MOST_RELEASED // self.target.size))
         each, least = search.seconds(trail, PILOT) / PILOT, 1 if self.budget.paced else PILOT
@@ -391,6 +431,8 @@ class _Check:
         bound = epsilon_bound(hits, others, trials, error, event.delta)
         if breach is not None:
             bound = max(bound, event.epsilon)
+        else:
+            self.closest = self._closest(trail, event, (hits, others, trials), shown)
         bound = self._per_distance(bound, trail.pair)
         self.bound = (bound, event.delta)
         self.no_bound = f'the best event, "{event}", gave none on {trials} fresh releases of each record'

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from tensorldp.errors import number
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import mechanism_class, names
 
@@ -26,12 +27,15 @@ def repeating(
 
     Args:
         arguments: what followed `tensorldp` on the command line.
-        settings: values that the run had, by the name of their option without dashes, such as {"seed": 7}: those that
-            are not among the arguments, as they were a default or were drawn, are added; None and False are left out.
+        settings: values that the run had, by the name of their option without dashes, such as {"seed": 7}. They take
+            the place of those among the arguments, as some are defaults and a seed may have been drawn. None and False
+            leave their option out.
         without: options that change no result, with how many values each has: they are left out. None for --out with
             its folder, and --json.
     """
-    dropped = {"--out": 1, "--json": 0} if without is None else without
+    known = {f"--{name.replace('_', '-')}": value for name, value in (settings or {}).items()}
+    dropped = {"--out": 1, "--json": 0} if without is None else dict(without)
+    dropped |= {option: len(_values(value)) for option, value in known.items()}
     kept, skip = list[str](), 0
     for argument in arguments:
         name, equals, _ = argument.partition("=")
@@ -41,12 +45,19 @@ def repeating(
             skip = 0 if equals else dropped[name]
         else:
             kept.append(argument)
-    for name, value in (settings or {}).items():
-        option = f"--{name.replace('_', '-')}"
-        there = [place for place, argument in enumerate(kept) if argument.partition("=")[0] == option]
-        if not there and value is not None and value is not False:
-            kept += [option] if value is True else [option, str(value)]
+    for option, value in known.items():
+        if value is not None and value is not False:
+            kept += [option, *_values(value)]
     return shlex.join(["tensorldp", *kept])
+
+
+def _values(value: object) -> list[str]:
+    """Returns what follows an option of this value on a command line."""
+    if value is None or isinstance(value, bool):
+        return []
+    if isinstance(value, (list, tuple)):
+        return [str(item) for item in value]
+    return [number(value)] if isinstance(value, float) else [str(value)]
 
 
 def call_of(checked: object, **arguments: object) -> str:

@@ -541,13 +541,17 @@ BINS = 40
 
 
 def histogram(search: Search, breach: Breach) -> dict[str, list[float]]:
-    """Counts the event's statistic under both records, in bins of equal width between extreme quantiles."""
-    trail = breach.trail
-    values = [side[np.isfinite(side)] for side in search.columns(trail)[breach.event.statistic]]
+    """Counts a breach's statistic under both records, as `histogram_of` does."""
+    return histogram_of(search.columns(breach.trail)[breach.event.statistic], breach.event.threshold)
+
+
+def histogram_of(sides: tuple[Reals, Reals], threshold: float) -> dict[str, list[float]]:
+    """Counts a statistic's values under both records, in bins of equal width between extreme quantiles."""
+    values = [side[np.isfinite(side)] for side in sides]
     both = np.concatenate(values)
     if both.size == 0:
         return {}
     low, high = (float(v) for v in np.quantile(both, [0.005, 0.995]))
     edges = np.linspace(low, high if high > low else low + 1.0, BINS + 1)
     counts = [np.histogram(side.clip(edges[0], edges[-1]), edges)[0].astype(float).tolist() for side in values]
-    return {"edges": edges.tolist(), "x": counts[0], "x'": counts[1], "threshold": [breach.event.threshold]}
+    return {"edges": edges.tolist(), "x": counts[0], "x'": counts[1], "threshold": [threshold]}

@@ -10,13 +10,21 @@ from typing import Any
 
 import numpy as np
 
+from tensorldp import __version__
 from tensorldp.audit.thresholds import log_ratio_bound
 from tensorldp.check.claim import Claim
+from tensorldp.check.events import Event
 from tensorldp.check.gambling import Reach
+from tensorldp.check.observers import Observer
+from tensorldp.check.pairs import Pair
+from tensorldp.check.picture import picture
 from tensorldp.check.search import Breach
-from tensorldp.files import writable_folder, write_json, write_text
+from tensorldp.check.words import in_words
+from tensorldp.errors import joined
+from tensorldp.files import json_text, writable_folder, write_text
 from tensorldp.pages import rendered
 
+SCHEMA_VERSION = 1  # of a verdict's JSON, which `verdict.schema.json` describes
 FEW = 2000  # releases of each record of a pair: on fewer, the first line of a verdict says on how many it rests
 
 
@@ -28,13 +36,17 @@ class Finding:
         kind: "guarantee" where the claim is refuted, "locality" where a release depends on other records,
             "declaration" where the declared density contradicts the declared curve, "floating point" where only the
             floats that are released give the record away, "density", "squared error", "noise", "independence" or
-            "running time" where something else that is declared or expected is wrong.
+            "running time" where something else that is declared or expected is wrong; "lower bound" for the event that
+            the lower bound on epsilon comes from where the claim is not refuted.
         text: one sentence.
         log_evidence: log of the e-value, or of 1 / the p-value.
-        epsilon, delta: the claimed point that is contradicted, where there is one.
+        epsilon, delta: the claimed point that is contradicted, where there is one; of a lower bound, the one at its
+            delta.
         pair, event: what refutes it.
         hits, other_hits, trials: how often the event was seen under the likelier record and under the other.
         distance: of the two records, where the claim scales with one.
+        statistic, threshold, above: the event: that the statistic is at least the threshold, or at most if not `above`.
+        likelier: the record under which it comes up more often, "x" or "x'"; empty without an event.
     """
 
     kind: str
@@ -51,8 +63,46 @@ class Finding:
     trials: int = field(default=0, repr=False)
     histogram: dict[str, list[float]] | None = field(default=None, repr=False)
     distance: float | None = field(default=None, repr=False)
+    statistic: str = field(default="", repr=False)
+    threshold: float | None = field(default=None, repr=False)
+    above: bool | None = field(default=None, repr=False)
+    likelier: str = field(default="", repr=False)
 
     REFUTES = ("guarantee", "locality", "declaration")
+
+    @property
+    def in_words(self) -> str:
+        """Returns the event in words, such as "element 3 is 1 or more"; empty without an event."""
+        if self.threshold is None or self.above is None:
+            return ""
+        return in_words(self.statistic, self.threshold, self.above)
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Returns how often the event came up, as a share of the releases, under "x" and under "x'"; empty without."""
+        if not self.trials:
+            return {}
+        first, second = self.hits / self.trials, self.other_hits / self.trials
+        return {"x": second, "x'": first} if self.likelier == "x'" else {"x": first, "x'": second}
+
+    @property
+    def limit(self) -> float | None:
+        """Returns the share that the claim allows under the likelier record, given the other's; None where none is."""
+        if not self.trials or self.epsilon is None or self.delta is None:
+            return None
+        other = self.other_hits / self.trials
+        if self.kind == "locality":
+            return other
+        return _allowed(self.epsilon, self.delta, other)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns the finding as plain values for JSON."""
+        return {**asdict(self), "event_in_words": self.in_words, "limit": self.limit}
+
+
+def _allowed(epsilon: float, delta: float, other: float) -> float:
+    """Computes e^epsilon other + delta, 1 at most."""
+    return 1.0 if math.isinf(epsilon) else min(1.0, math.exp(min(epsilon, 700.0)) * other + delta)
 
 
 @dataclass(frozen=True)
@@ -84,6 +134,9 @@ class Verdict:
         metric: the name of the distance that the claim scales with, empty where it does not.
         rests_on: releases of each record of the pair that the search saw most; None where nothing was searched.
         notes: what a user should know of how a function was called and its releases were read.
+        command: what repeats the check: the call of `privacy.check` with all its arguments, or a shell command.
+        by_clock: whether the clock decided how many releases there were, so that another machine may draw others.
+        closest: the event that the lower bound comes from where the claim is not refuted; None where there is none.
     """
 
     subject: str
@@ -104,6 +157,21 @@ class Verdict:
     metric: str = field(default="", repr=False)
     rests_on: int | None = field(default=None, repr=False)
     notes: tuple[str, ...] = field(default=(), repr=False)
+    command: str = field(default="", repr=False)
+    by_clock: bool = field(default=False, repr=False)
+    closest: Finding | None = field(default=None, repr=False)
+
+    @property
+    def telling(self) -> Finding | None:
+        """Returns the finding whose event refutes the claim, or else comes closest to it; None without an event."""
+        kinds = {*Finding.REFUTES, *(("floating point",) if self.floating_point else ())}
+        found = [finding for finding in self.findings if finding.kind in kinds and finding.trials]
+        return found[0] if found else None if self.refuted else self.closest
+
+    @property
+    def event(self) -> str:
+        """Returns the event of `telling` in words, such as "element 3 is 1 or more"; empty where there is none."""
+        return self.telling.in_words if self.telling is not None else ""
 
     @property
     def few(self) -> str:
@@ -120,9 +188,79 @@ class Verdict:
         each = f" for each unit of {self.metric} distance" if self.metric else ""
         return f"epsilon >= {self.epsilon_lower:.4g}{each} at delta {self.delta_lower:.3g}"
 
+    def summary(self) -> str:
+        """Returns three to five plain sentences.
+
+        They say what was claimed, what came out and at which confidence, the event in words, what a failed attempt
+        means, and how to repeat the check.
+        """
+        sentences = [self._claimed(), self._outcome(), self._event(), self._meaning()]
+        if self.command:
+            clock = ", though a machine of another speed may draw more or fewer releases" if self.by_clock else ""
+            sentences.append(f"It is repeated by `{self.command}`{clock}.")
+        return " ".join(sentence for sentence in sentences if sentence)
+
+    def _claimed(self) -> str:
+        an = "an (epsilon, delta) of " if self.claim.startswith("(") else ""
+        floats = ", the floats that are released included" if self.floating_point else ""
+        return f"It is claimed that {self.subject} has {an}{self.claim}{floats}."
+
+    def _outcome(self) -> str:
+        each = f" for each unit of {self.metric} distance" if self.metric else ""
+        bound = f"epsilon is at least {self.epsilon_lower:.4g}{each} at delta {self.delta_lower:.3g}"
+        if self.refuted:
+            proved = f"no bound on epsilon was had, as {self.no_bound}" if self.no_bound else bound
+            return f"The claim is refuted at confidence {self.confidence:g}: {proved}."
+        few = f" {self.few}" if self.few else ""
+        proved = (
+            f"no bound on epsilon was had ({self.no_bound})" if self.no_bound else f"what is proved is that {bound}"
+        )
+        kinds = list(dict.fromkeys(finding.kind for finding in self.findings))
+        beside = f"; beside the claim there are findings of {joined(kinds, 'and')}" if kinds else ""
+        return f"The claim is not refuted{few} at confidence {self.confidence:g}; {proved}{beside}."
+
+    def _event(self) -> str:
+        told = self.telling
+        if told is None:
+            return f"What refutes it: {self.findings[0].text}." if self.refuted and self.findings else ""
+        other = "x" if told.likelier == "x'" else "x'"
+        allowed = "" if told.limit is None else f", where the claim allows {told.limit:.4g} at most"
+        what = "What refutes it" if self.refuted else "What tells two records apart best"
+        return (
+            f"{what}: in {told.view}, {told.in_words} with frequency {told.shares[told.likelier]:.4g} under "
+            f"{told.likelier} and {told.shares[other]:.4g} under {other} ({told.pair}; {told.trials} releases of each)"
+            f"{allowed}."
+        )
+
+    def _meaning(self) -> str:
+        if self.refuted:
+            return f"A true claim is called refuted with a chance of {1.0 - self.confidence:.2g} at most."
+        found = f": the check would have found {self.reach}" if self.reach is not None else ""
+        return f"An attempt that failed proves nothing{found}."
+
+    def picture(self) -> str:
+        """Draws the two records' laws on the event of `telling`.
+
+        Returns:
+            The text of an SVG: the frequencies of the event under both records with what the claim allows, and
+            histograms of the event's statistic where they are known; empty where there is no event.
+        """
+        return picture(self.telling) if self.telling is not None else ""
+
     def as_dict(self) -> dict[str, Any]:
-        """Returns the verdict as plain values for JSON."""
-        return asdict(self)
+        """Returns the verdict as plain values for JSON, as `verdict.schema.json` describes them."""
+        return {
+            **asdict(self),
+            "schema_version": SCHEMA_VERSION,
+            "tensorldp": __version__,
+            "summary": self.summary(),
+            "findings": [finding.as_dict() for finding in self.findings],
+            "closest": None if self.closest is None else self.closest.as_dict(),
+        }
+
+    def to_json(self) -> str:
+        """Returns the verdict as JSON text, infinities as the word "inf"."""
+        return json_text(self.as_dict())
 
     def __str__(self) -> str:
         word = "REFUTED" if self.refuted else ", ".join(["not refuted", self.few] if self.few else ["not refuted"])
@@ -147,6 +285,8 @@ class Verdict:
             f"  {self.samples} releases of each {self.dtype} record, {self.seconds:.1f} s of processor time, "
             f"seed {self.seed}"
         )
+        lines += [f"  event:   {self.event}"] if self.refuted and self.event else []
+        lines += [f"  repeat:  {self.command}"] if self.command else []
         return "\n".join(lines)
 
 
@@ -155,37 +295,57 @@ SHOWN = 64  # elements of a record that a report keeps
 
 def breach_finding(kind: str, breach: Breach, histogram: dict[str, list[float]] | None, claim: Claim) -> Finding:
     """Builds the finding for a breach of the claim."""
-    trail, lead, event = breach.trail, breach.lead, breach.lead.event
+    trail, lead = breach.trail, breach.lead
+    counts = (lead.hits, lead.other_hits, lead.trials)
+    return event_finding(kind, trail.observer, trail.pair, lead.event, counts, breach.log_evidence, histogram, claim)
+
+
+def event_finding(
+    kind: str,
+    observer: Observer,
+    pair: Pair,
+    event: Event,
+    counts: tuple[int, int, int],
+    log_evidence: float,
+    histogram: dict[str, list[float]] | None,
+    claim: Claim,
+) -> Finding:
+    """Builds the finding for an event; `counts` are hits of the likelier record, of the other, and releases of each."""
+    hits, others, trials = counts
     first, second = ("x'", "x") if event.swapped else ("x", "x'")
-    share, other = lead.hits / lead.trials, lead.other_hits / lead.trials
-    if trail.observer.local:
+    share, other = hits / trials, others / trials
+    if observer.local:
         expected = "it should be the same, as the record observed did not change"
     else:
-        allowed = math.exp(event.epsilon) * other + event.delta
-        expected = f"epsilon {event.epsilon:.4g} and delta {event.delta:.3g} allow {min(1.0, allowed):.4g} at most"
-    metric = None if trail.observer.local else claim.metric
-    distance = None if metric is None else metric.between(trail.pair.x, trail.pair.x_prime)
+        allowed = _allowed(event.epsilon, event.delta, other)
+        expected = f"epsilon {event.epsilon:.4g} and delta {event.delta:.3g} allow {allowed:.4g} at most"
+    metric = None if observer.local else claim.metric
+    distance = None if metric is None else metric.between(pair.x, pair.x_prime)
     apart = "" if metric is None else f", {distance:.4g} apart in {metric.name}"
     text = (
-        f'in {trail.observer.name}, the event "{event}" has frequency {share:.4g} under {first} and {other:.4g} under '
-        f"{second} ({trail.pair.name}{apart}; {lead.trials} releases of each); {expected}"
+        f'in {observer.name}, the event "{event}" has frequency {share:.4g} under {first} and {other:.4g} under '
+        f"{second} ({pair.name}{apart}; {trials} releases of each); {expected}"
     )
-    records = tuple(record.reshape(-1)[:SHOWN].tolist() for record in (trail.pair.x, trail.pair.x_prime))
+    records = tuple(record.reshape(-1)[:SHOWN].tolist() for record in (pair.x, pair.x_prime))
     return Finding(
         kind,
         text,
-        breach.log_evidence,
+        log_evidence,
         event.epsilon,
         event.delta,
-        trail.pair.name,
+        pair.name,
         records,  # type: ignore[arg-type]
-        trail.observer.name,
+        observer.name,
         str(event),
-        lead.hits,
-        lead.other_hits,
-        lead.trials,
+        hits,
+        others,
+        trials,
         histogram,
         distance,
+        event.statistic,
+        event.threshold,
+        event.above,
+        first,
     )
 
 
@@ -193,9 +353,6 @@ def epsilon_bound(hits: int, other_hits: int, trials: int, error: float, delta: 
     """Computes a lower bound on epsilon at `delta` from an event fixed beforehand, at least 0."""
     bound = float(log_ratio_bound(np.array(hits), np.array(other_hits), trials, error, delta))
     return max(0.0, bound) if bound == bound else 0.0
-
-
-WIDTH, HEIGHT = 640, 200
 
 
 def verdict_folder(folder: Path) -> Path:
@@ -206,31 +363,14 @@ def verdict_folder(folder: Path) -> Path:
 def write_verdict(folder: Path, verdict: Verdict) -> Path:
     """Writes verdict.json and verdict.html into `folder`, whole or not at all; returns the page's path."""
     folder = verdict_folder(Path(folder))
-    write_json(folder / "verdict.json", verdict.as_dict())
+    write_text(folder / "verdict.json", verdict.to_json() + "\n")
     write_text(folder / "verdict.html", page(verdict))
     return folder / "verdict.html"
 
 
 def page(verdict: Verdict) -> str:
     """Builds the page: what is claimed, what is proved, what was tried, and what refutes it."""
-    pictures = [_bars(finding.histogram) if finding.histogram else None for finding in verdict.findings]
-    findings = list(zip(verdict.findings, pictures, strict=True))
+    shown = [*verdict.findings, *([verdict.closest] if verdict.closest is not None else [])]
+    findings = [(finding, picture(finding, alone=False) if finding.trials else "") for finding in shown]
     folder = files("tensorldp.check")
-    return rendered(folder, "verdict.html", verdict=verdict, findings=findings, width=WIDTH, height=HEIGHT)
-
-
-def _bars(histogram: dict[str, list[float]]) -> dict[str, Any]:
-    """Computes rectangles of both histograms, and where the threshold lies, in the picture's coordinates."""
-    edges = histogram["edges"]
-    top = max(*histogram["x"], *histogram["x'"], 1.0)
-    step = WIDTH / (len(edges) - 1)
-    bars = {
-        name: [
-            {"x": index * step, "y": HEIGHT * (1 - count / top), "width": step, "height": HEIGHT * count / top}
-            for index, count in enumerate(histogram[key])
-        ]
-        for name, key in (("first", "x"), ("second", "x'"))
-    }
-    span = edges[-1] - edges[0]
-    place = min(max((histogram["threshold"][0] - edges[0]) / span, 0.0), 1.0) * WIDTH
-    return {**bars, "threshold": place, "low": edges[0], "high": edges[-1]}
+    return rendered(folder, "verdict.html", verdict=verdict, findings=findings)

@@ -22,6 +22,7 @@ from tensorldp_papers.plots.words import exact_number, listed
 
 MEANS, LOGISTIC = LEARNERS["chosen"], LEARNERS["logistic"]
 CLEAR = {MEANS: "the same learner reaches", LOGISTIC: "logistic regression"}
+SCHEMA_VERSION = 1  # of a card's JSON, which `card.schema.json` describes
 SAME_EPSILON = 0.02  # a share of a true epsilon that counts as the same guarantee
 
 
@@ -62,8 +63,9 @@ class Card:
     bought: tuple[Accuracy, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns plain values for JSON, without pictures."""
+        """Returns plain values for JSON, without pictures, as `card.schema.json` describes them."""
         return {
+            "schema_version": SCHEMA_VERSION,
             "sentence": self.sentence,
             "remark": self.remark,
             "word": self.word,

@@ -22,7 +22,7 @@ from tensorldp.errors import InputError
 from tensorldp.files import sha256, write_text
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp.pages import plain, rendered
-from tensorldp_papers.card.card import Card
+from tensorldp_papers.card.card import SCHEMA_VERSION, Card
 from tensorldp_papers.card.label import SHUFFLED_DELTA, SHUFFLED_PEOPLE, USES
 from tensorldp_papers.card.leaks import VICTIMS
 from tensorldp_papers.card.own import LADDER, LEARNERS, OwnData
@@ -85,7 +85,7 @@ def write_refusal(folder: Path, key: str, reason: str) -> None:
     """Writes the page, the pictures and the JSON of a mechanism that can have no card, with the reason."""
     sentence = f"{label(key)} can have no card: {reason}."
     folder.mkdir(parents=True, exist_ok=True)
-    write_card(folder / key, {"sentence": sentence}, _written(_sheet(label(key), sentence)))
+    write_card(folder / key, {"schema_version": SCHEMA_VERSION, "sentence": sentence}, _written(_sheet(label(key), sentence)))
     write_text(folder / f"{key}.html", plain(label(key), sentence))
 
 
