@@ -86,7 +86,7 @@ def _frequencies(finding: Finding) -> tuple[list[str], float]:
     """Draws two bars on an axis of frequencies, and the most that the claim allows; returns where it ends below."""
     shares, limit = finding.shares, finding.limit
     top = max(*shares.values(), 0.0 if limit is None else limit)
-    marks = ticks(0.0, 1.0 if top == 0.0 else top)
+    marks = ticks(0.0, 1.0 if top == 0.0 else min(1.0, 1.09 * top))
     high = top if top > 0.0 else 1.0
     scale = (WIDTH - LEFT - RIGHT - 60) / high  # the rest is for a number beside the longest bar
     shapes, y = [_text(LEFT, 16, f"Frequency of the event, {finding.trials} releases of each record")], 26.0
@@ -104,7 +104,13 @@ def _frequencies(finding: Finding) -> tuple[list[str], float]:
     y += 24.0
     if limit is not None:
         y += 18.0
-        shapes.append(_text(LEFT, y, f"dashed: the most that the claim allows under {finding.likelier}, {limit:.4g}"))
+        shapes.append(
+            _text(
+                LEFT,
+                y,
+                f"dashed: what the claim allows under {finding.likelier} if the other frequency is exact, {limit:.4g}",
+            )
+        )
     return shapes, y + 8.0
 
 
@@ -133,7 +139,7 @@ def _histograms(finding: Finding, histogram: dict[str, list[float]], top: float)
         y = base - value / most * PLOT
         shapes.append(f'<path d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"/>')
         shapes.append(_text(LEFT - 8, y + 4, _number(value), "end"))
-    for kind, side in zip(("first bar", "second bar"), counts.values(), strict=True):
+    for kind, side in zip(("first", "second"), counts.values(), strict=True):
         for left, right, count in zip(edges, edges[1:], side, strict=False):
             high = count / total / most * PLOT
             if high > 0.0:
@@ -141,9 +147,9 @@ def _histograms(finding: Finding, histogram: dict[str, list[float]], top: float)
     shapes.append(_mark(at, begin, base))
     shapes += _axis([(across(value), value) for value in ticks(low, edges[-1])], base)
     legend, x = base + 44.0, float(LEFT)
-    for name, kind in (("x", "first bar"), ("x'", "second bar")):
+    for name, kind in (("x", "first"), ("x'", "second")):
         shapes += [_box(kind, x, legend - 11, 14, 12), _text(x + 20, legend, name)]
         x += 52.0
-    where = f"dashed: {threshold:.6g}; shaded: the event. The outermost bars hold what lies beyond."
-    shapes.append(_text(x, legend, where))
-    return shapes, legend + 12.0
+    shapes.append(_text(x, legend, f"shaded: the event, {'from' if finding.above else 'up to'} {threshold:.6g}"))
+    shapes.append(_text(LEFT, legend + 20.0, "The outermost bars hold what lies beyond, too."))
+    return shapes, legend + 32.0

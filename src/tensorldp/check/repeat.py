@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from tensorldp.check.records import Rows
 from tensorldp.errors import number
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import mechanism_class, names
@@ -74,6 +75,8 @@ def _source(value: Any) -> str:
     """Writes a value as source text."""
     if isinstance(value, Mechanism):
         return _mechanism(value)
+    if isinstance(value, Rows):
+        return f"Rows(**{dict(value.columns)!r})"
     if isinstance(value, Tensor):
         if value.numel() > MOST_WRITTEN:
             return f"<tensor of shape {tuple(value.shape)}>"

@@ -224,13 +224,12 @@ class Verdict:
         if told is None:
             return f"What refutes it: {self.findings[0].text}." if self.refuted and self.findings else ""
         other = "x" if told.likelier == "x'" else "x'"
-        allowed = "" if told.limit is None else f", where the claim allows {told.limit:.4g} at most"
+        exact = "" if self.refuted else f" if the frequency under {other} is exact"  # it may be off by chance
+        allowed = "" if told.limit is None else f"; the claim allows {told.limit:.4g} at most{exact}"
+        seen = " and ".join(f"{told.shares[name]:.4g} under {name}" for name in (told.likelier, other))
         what = "What refutes it" if self.refuted else "What tells two records apart best"
-        return (
-            f"{what}: in {told.view}, {told.in_words} with frequency {told.shares[told.likelier]:.4g} under "
-            f"{told.likelier} and {told.shares[other]:.4g} under {other} ({told.pair}; {told.trials} releases of each)"
-            f"{allowed}."
-        )
+        rests = f"{told.pair}; {told.trials} releases of each"
+        return f"{what}: in {told.view}, {told.in_words}; its frequency is {seen} ({rests}){allowed}."
 
     def _meaning(self) -> str:
         if self.refuted:
@@ -286,7 +285,6 @@ class Verdict:
             f"seed {self.seed}"
         )
         lines += [f"  event:   {self.event}"] if self.refuted and self.event else []
-        lines += [f"  repeat:  {self.command}"] if self.command else []
         return "\n".join(lines)
 
 
@@ -316,9 +314,12 @@ def event_finding(
     share, other = hits / trials, others / trials
     if observer.local:
         expected = "it should be the same, as the record observed did not change"
+    elif math.isinf(event.epsilon):
+        expected = "nothing is claimed of these two records"
     else:
         allowed = _allowed(event.epsilon, event.delta, other)
         expected = f"epsilon {event.epsilon:.4g} and delta {event.delta:.3g} allow {allowed:.4g} at most"
+        expected += " if the second frequency is exact" if kind == "lower bound" else ""
     metric = None if observer.local else claim.metric
     distance = None if metric is None else metric.between(pair.x, pair.x_prime)
     apart = "" if metric is None else f", {distance:.4g} apart in {metric.name}"

@@ -85,7 +85,8 @@ def write_refusal(folder: Path, key: str, reason: str) -> None:
     """Writes the page, the pictures and the JSON of a mechanism that can have no card, with the reason."""
     sentence = f"{label(key)} can have no card: {reason}."
     folder.mkdir(parents=True, exist_ok=True)
-    write_card(folder / key, {"schema_version": SCHEMA_VERSION, "sentence": sentence}, _written(_sheet(label(key), sentence)))
+    content = {"schema_version": SCHEMA_VERSION, "sentence": sentence}
+    write_card(folder / key, content, _written(_sheet(label(key), sentence)))
     write_text(folder / f"{key}.html", plain(label(key), sentence))
 
 
