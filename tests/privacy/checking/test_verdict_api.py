@@ -19,7 +19,7 @@ from schemas import CARD, VERDICT, misfits
 from torch import Tensor
 
 from tensorldp import privacy
-from tensorldp.check.distinguishers import FLOATING, IDEAL, Columns, Scene
+from tensorldp.check.distinguishers import FLOATING, IDEAL, Scene, Statistic
 from tensorldp.check.picture import ticks
 from tensorldp.check.records import Categories, Numbers, Rows
 from tensorldp.check.repeat import call_of, repeating
@@ -163,7 +163,7 @@ def test_a_log_ratio_is_said_as_what_it_means(log: float, above: bool, words: st
     assert ratio_in_words(log, above) == words
 
 
-def statistics() -> dict[str, tuple[Columns, Any]]:
+def statistics() -> dict[str, tuple[Statistic, Any]]:
     """Every statistic of the search on releases of four kinds, by its name."""
     source = np.random.default_rng(0)
     noise = source.laplace(size=(2, 2000, 4))
@@ -177,7 +177,7 @@ def statistics() -> dict[str, tuple[Columns, Any]]:
     mixed[0, :, 2] -= 2.0 * mixed[0, :, 0]
     x, x_prime = np.array([0.0, 1.0, 0.0, 0.0]), np.array([1.0, 1.0, 0.0, 1.0])
     scene = Scene(x, x_prime, 0.0, 1.0, likelihood=lambda y: y.sum(axis=1))
-    found = {}
+    found: dict[str, tuple[Statistic, Any]] = {}
     for kind, (mine, other) in {"noise": noise + 0.5, "whole": whole, "strange": strange, "mixed": mixed}.items():
         for family in (*IDEAL, *FLOATING):
             if kind != "strange" or family.raw:
