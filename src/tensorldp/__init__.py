@@ -3,7 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.2.0"
+from tensorldp.version import __version__ as __version__
+
 __all__ = ["mechanisms", "privacy"]
 
 if TYPE_CHECKING:

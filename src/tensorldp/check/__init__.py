@@ -2,6 +2,7 @@
 
 from tensorldp.check.check import check
 from tensorldp.check.claim import Claim
-from tensorldp.check.verdict import Finding, Verdict
+from tensorldp.check.finding import Finding
+from tensorldp.check.verdict import Verdict
 
 __all__ = ["Claim", "Finding", "Verdict", "check"]

@@ -17,6 +17,7 @@ from tensorldp.check.calls import BATCH, RECORD
 from tensorldp.check.claim import COUNTABLE_NATS, METRICS, Array, Claim
 from tensorldp.check.distinguishers import FLOATING, IDEAL, PLAIN, TREES
 from tensorldp.check.events import Event, strongest
+from tensorldp.check.finding import Finding, breach_finding, event_finding
 from tensorldp.check.gambling import Reach, reach
 from tensorldp.check.noise import declared_tail, noise_misfit
 from tensorldp.check.observers import AMONG_OTHERS, FRESH, MOST_COLUMNS, OBSERVERS, OneRelease
@@ -26,7 +27,7 @@ from tensorldp.check.repeat import call_of
 from tensorldp.check.search import EASY, Breach, Budget, Search, Trail, histogram, histogram_of
 from tensorldp.check.side_channels import CALLS, dependence, timing_difference
 from tensorldp.check.target import Target
-from tensorldp.check.verdict import Attempt, Finding, Verdict, breach_finding, epsilon_bound, event_finding
+from tensorldp.check.verdict import Attempt, Verdict, epsilon_bound
 from tensorldp.domain import DTYPES, Domain
 from tensorldp.errors import InputError, check_flag, check_positive, check_real, check_whole, check_word, shown
 from tensorldp.mechanisms.base import Mechanism

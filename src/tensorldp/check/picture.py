@@ -6,10 +6,8 @@ import math
 from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tensorldp.check.verdict import Finding
+from tensorldp.check.finding import Finding
 
 WIDTH, LEFT, RIGHT = 640, 64, 20  # the margins hold the numbers of the axes
 ROW, GAP = 22, 8  # of the two frequencies

@@ -20,10 +20,11 @@ from torch import Tensor
 
 from tensorldp import privacy
 from tensorldp.check.distinguishers import FLOATING, IDEAL, Scene, Statistic
+from tensorldp.check.finding import Finding
 from tensorldp.check.picture import ticks
 from tensorldp.check.records import Categories, Numbers, Rows
 from tensorldp.check.repeat import call_of, repeating
-from tensorldp.check.verdict import Finding, Verdict, page
+from tensorldp.check.verdict import Verdict, page
 from tensorldp.check.words import in_words, is_known, ratio_in_words
 from tensorldp.mechanisms import Ball, Box, make
 
