@@ -28,6 +28,8 @@ assert privacy.audit(m, samples=500).epsilon_lower <= 1.0
 verdict = privacy.check(lambda x, generator: x, domain=m.domain, claim_epsilon=1.0, minutes=0.01, samples=1000)
 assert verdict.refuted, verdict
 assert "decision trees: not tried" in str(verdict)
+assert "is refuted at confidence 0.95" in verdict.summary()
+assert verdict.picture().startswith("<svg")
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields
+from functools import partial
+from inspect import isclass, ismethod
 from typing import Any
 
 import numpy as np
@@ -15,6 +18,8 @@ from tensorldp.errors import number
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import mechanism_class, names
 
+ADDRESS = re.compile(r"^<| at 0x[0-9a-f]+")  # of what only stands in for an object
+MOST_CHARACTERS = 4096  # of how an object writes itself
 MOST_WRITTEN = 1024  # elements of a tensor that a call writes out
 
 
@@ -90,10 +95,25 @@ def _source(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         inner = ", ".join(map(_source, value))
         return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' * (len(value) == 1)})"
+    if isinstance(value, partial):
+        words = [_source(value.func), *map(_source, value.args)]
+        words += [f"{name}={_source(item)}" for name, item in value.keywords.items()]
+        return f"functools.partial({', '.join(words)})"
+    if ismethod(value) and not isclass(value.__self__):
+        return f"<a method {value.__name__} of {_named(type(value.__self__))}>"
     if hasattr(value, "__qualname__") and hasattr(value, "__module__"):
         return _named(value)
-    text = repr(value)
-    return f"<an object of {_named(type(value))}>" if text.startswith("<") else text
+    return _written(value)
+
+
+def _written(value: object) -> str:
+    """Returns how an object writes itself, or what it is of where that would not make it again."""
+    try:
+        text = repr(value)
+    except Exception:  # of a user's class, which may raise anything
+        text = ""
+    known = text and "\n" not in text and len(text) <= MOST_CHARACTERS and not ADDRESS.search(text)
+    return text if known or isinstance(value, str) else f"<an object of {_named(type(value))}>"
 
 
 def _named(thing: Any) -> str:

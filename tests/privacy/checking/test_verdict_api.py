@@ -10,6 +10,7 @@ import shlex
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -325,13 +326,22 @@ def test_a_call_is_source_that_makes_its_arguments_again(value: Any) -> None:
 
 def test_a_call_names_functions_by_their_modules_and_marks_what_cannot_be_written() -> None:
     class Own:
-        pass
+        def release(self) -> None:
+            """Nothing."""
+
+    class Failing:
+        def __repr__(self) -> str:
+            raise RuntimeError
 
     assert call_of(torch.zeros_like).startswith("privacy.check(")
     assert call_of(math.floor, metric=np.linalg.norm) == "privacy.check(math.floor, metric=numpy.linalg.norm)"
     assert call_of(Own(), pair=torch.zeros(5000)) == (
         "privacy.check(<an object of Own>, pair=<tensor of shape (5000,)>)"
     )
+    assert call_of(Failing()) == "privacy.check(<an object of Failing>)"
+    assert call_of(Own().release) == "privacy.check(<a method release of Own>)"
+    assert call_of(partial(math.pow, 2.0)) == "privacy.check(functools.partial(math.pow, 2.0))"
+    assert call_of([Own()], call="<lambda>") == "privacy.check([<an object of Own>], call='<lambda>')"
 
 
 def test_a_shell_command_has_the_settings_that_a_run_had() -> None:
