@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from schemas import VERDICT, misfits
 
 import tensorldp
 from tensorldp.commands.main import COMMANDS, exit_code
@@ -40,6 +41,7 @@ def test_check_refutes_a_class_of_a_users_module_and_writes_it_down(
     given = ("plugin_of_a_user:Quiet", "--epsilon", "1", "--box", "0", "1", "--shape", "2", "--out", "out")
     assert exit_code(("check", *given)) == 1
     verdict = json.loads((tmp_path / "out" / "verdict.json").read_text())
+    assert misfits(verdict, VERDICT) == []
     assert (verdict["subject"], verdict["refuted"]) == ("plugin_of_a_user:Quiet (laplace)", True)
     assert "<h1>plugin_of_a_user:Quiet (laplace)</h1>" in (tmp_path / "out" / "verdict.html").read_text()
 

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 import pytest
 import torch
+from schemas import VERDICT, misfits
 from scipy import stats
 from scipy.special import ndtr
 from torch import Tensor
@@ -61,6 +62,7 @@ def test_the_page_stands_alone_and_the_json_is_plain(refuted: Verdict, tmp_path:
     assert "The claim is refuted." in text
     assert "<rect" in text
     found = json.loads((tmp_path / "out" / "verdict.json").read_text())
+    assert misfits(found, VERDICT) == []
     assert found["refuted"] is True
     assert found["findings"][0]["event"] == refuted.findings[0].event
 
@@ -337,6 +339,7 @@ def test_a_check_says_that_time_ended_before_there_was_a_bound(monkeypatch: pyte
     assert 'would have found: no lie about "all low and all high", however large' in str(found)
     write_verdict(tmp_path, found)
     written = json.loads((tmp_path / "verdict.json").read_text())
+    assert misfits(written, VERDICT) == []
     assert written["no_bound"] == found.no_bound
     assert written["reach"] == {"pair": "all low and all high", "epsilon": None, "probability": None}
     assert "no bound: time ended" in page(found)
