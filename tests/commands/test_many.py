@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -100,3 +101,12 @@ def test_a_row_of_a_table_is_checked_from_the_command_line(here: Path, capsys: p
     arguments = ["check", "theirs:bare", "--columns", "age=0..120", "income=0:1e5", "kind=a,b", *OPTIONS]
     assert exit_code(arguments) == 1
     assert "theirs:bare: REFUTED" in capsys.readouterr().out
+
+
+def test_a_verdict_names_the_command_that_repeats_it(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["check", "theirs:answer", "--option", "kept=0.1", "--categories", "4", *OPTIONS, "--json"]
+    assert exit_code(arguments) == 0
+    command = json.loads(capsys.readouterr().out)["command"]
+    assert command.startswith("tensorldp check theirs:answer --option=kept=0.1")
+    assert exit_code([*shlex.split(command)[1:], "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["command"] == command

@@ -12,10 +12,11 @@ import torch
 from tensorldp.check.check import ELEMENT_BYTES, check
 from tensorldp.check.claim import METRICS
 from tensorldp.check.records import Records
+from tensorldp.check.repeat import repeating
 from tensorldp.check.search import PATIENCE
 from tensorldp.check.verdict import verdict_folder, write_verdict
 from tensorldp.commands.arguments import Answer, add_seed_argument
-from tensorldp.commands.many import parsed_defaults, several, table
+from tensorldp.commands.many import arguments_of, parsed_defaults, several, table
 from tensorldp.commands.target import (
     add_function_arguments,
     add_target_arguments,
@@ -112,6 +113,8 @@ def run(options: argparse.Namespace) -> Answer:
             dtypes=None if options.dtypes is None else [getattr(torch, name) for name in options.dtypes],
             progress=lambda text: print(text, file=sys.stderr, flush=True),
         )
-    verdict = replace(verdict, subject=subject)
+    asked = arguments_of(options.target, options, parsed_defaults(add_arguments))
+    command = repeating(["check", *asked], {"seed": verdict.seed})
+    verdict = replace(verdict, subject=subject, command=command)
     written = "" if options.out is None else f"\n  written to {write_verdict(options.out, verdict)}"
     return Answer(f"{verdict}{written}", verdict.as_dict(), verdict.refuted)

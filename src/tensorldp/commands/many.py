@@ -34,8 +34,7 @@ def table(command: str, options: argparse.Namespace, defaults: argparse.Namespac
         defaults: what the command's options are where nothing is asked for.
     """
     jobs = check_whole("jobs", options.jobs, low=1)
-    common = {key: value for key, value in vars(options).items() if value != getattr(defaults, key, None)}
-    common = {key: value for key, value in common.items() if key not in FOR_ALL}
+    common = _given(options, defaults)
     asked = [{**common, **one} for target in options.target for one in _targets(target, vars(defaults))]
     names = _names([str(one["target"]) for one in asked])
     for name, one in zip(names, asked, strict=True):
@@ -52,6 +51,17 @@ def table(command: str, options: argparse.Namespace, defaults: argparse.Namespac
     refuted = any(answer.get("refuted") for answer in answers)
     failed = any("error" in answer for answer in answers)
     return Answer(_text(answers), answers, refuted, failed and not refuted)
+
+
+def _given(options: argparse.Namespace, defaults: argparse.Namespace) -> dict[str, Any]:
+    """Returns the options that were asked for, without those that no target has of its own."""
+    given = {key: value for key, value in vars(options).items() if value != getattr(defaults, key, None)}
+    return {key: value for key, value in given.items() if key not in FOR_ALL}
+
+
+def arguments_of(target: str, options: argparse.Namespace, defaults: argparse.Namespace) -> list[str]:
+    """Returns the command line, after the command's name, that asks for one target with these options."""
+    return _arguments({"target": target, **_given(options, defaults)})
 
 
 def _targets(target: str, defaults: Mapping[str, Any]) -> list[dict[str, Any]]:
