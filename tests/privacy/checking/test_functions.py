@@ -462,6 +462,18 @@ def test_no_hash_function_is_seen_where_there_is_none(monkeypatch: pytest.Monkey
     assert not found.refuted
 
 
+def test_as_few_releases_as_are_looked_at_show_the_hash_function_of_an_honest_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(decoding, "HASHES", {"mixed": lambda: mixed})
+    random.seed(0)
+    records = [step % 8 for step in range(calls.PROBED)]
+    for _ in range(20):
+        assert decoding.recognised(records, [hashed(record, 1.0) for record in records], range(8)) is not None
+        unrelated = [(random.randrange(4), random.getrandbits(32)) for _ in records]
+        assert decoding.recognised(records, unrelated, range(8)) is None
+
+
 def test_a_decoder_that_fails_is_blamed() -> None:
     with pytest.raises(InputError, match="decoding a release failed: ZeroDivisionError"):
         check(answer, domain=EIGHT, claim_epsilon=1.0, decode=lambda y: 1 / 0)
