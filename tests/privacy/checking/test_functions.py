@@ -253,10 +253,28 @@ def test_a_function_that_cannot_be_called_says_what_was_tried() -> None:
 # what it returns
 
 
+class OtherArray:
+    """An array of another library: its items are arrays of no dimension, which have no items."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = np.asarray(value)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self.value
+
+    def __iter__(self) -> Any:
+        if not self.value.ndim:
+            raise TypeError("iteration over a 0-d array")
+        return map(OtherArray, self.value)
+
+
 @pytest.mark.parametrize(
     ("value", "width"),
     [
         (3, 1),
+        (OtherArray(1.5), 1),
+        (OtherArray([[1.5, 2.5]]), 2),
+        ((OtherArray([1, 2]), OtherArray(3)), 3),
         (3.5, 1),
         (True, 1),
         ("Yes", 1),
