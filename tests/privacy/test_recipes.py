@@ -1,4 +1,4 @@
-"""The recipes of the page about libraries are short, pin what they install, and still have the verdicts that it says."""
+"""The recipes of the page about libraries are short, pin what they install and have the verdicts that it says."""
 
 from __future__ import annotations
 
