@@ -1,23 +1,22 @@
 """What a package's file states: its pins, its randomizers with their claims, and its accountants.
 
-A wrapper has at most five lines. It makes the package's function; `Release` then hands it one record at a time, or the
-whole batch, and seeds the random states that libraries share.
+A function is named as `tensorldp check` takes it, with its arguments. Where that is not enough, a wrapper makes it.
 """
 
 from __future__ import annotations
 
-import random
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import torch
 
+from tensorldp.check.calls import BATCH
+from tensorldp.check.records import Categories, Numbers, Records
+from tensorldp.commands.target import imported, with_settings
 from tensorldp.mechanisms import Box
 
-Wrapper = Callable[[], Callable[[Any], Any]]
+Wrapper = Callable[[], Callable[..., Any]]
 
 
 @dataclass(frozen=True)
@@ -49,10 +48,9 @@ class Randomizer:
     """A function under its claim: `epsilon` and `delta` for two records of the domain, as `says` has it in `where`."""
 
     name: str
-    make: Wrapper
-    domain: Box
-    whole: bool  # records are whole numbers, a category if there is one
-    batch: bool  # the function takes a batch, and not a record
+    make: Callable[[], Any]  # imports what is checked: a function, or what makes one anew
+    records: Records
+    call: str | None  # what the function is given, where `check` needs telling
     epsilon: float
     delta: float
     says: str
@@ -97,7 +95,9 @@ class Package:
         epsilon: float,
         says: str,
         where: str,
-        categories: int = 0,
+        target: str = "",
+        options: Mapping[str, Any] | None = None,
+        categories: int | Sequence[str] = 0,
         box: tuple[float, float, int] = (0.0, 1.0, 1),
         batch: bool = False,
         delta: float = 0.0,
@@ -106,16 +106,24 @@ class Package:
         honest: bool = True,
         note: str = "",
     ) -> Callable[[Wrapper], Wrapper]:
-        """Registers the function that a wrapper makes; a box is (least, greatest, elements)."""
-        low, high, size = (0.0, categories - 1.0, 0) if categories else box
+        """Registers the function at `target`, "module:name", with its options, or else the one that a wrapper makes.
 
-        def register(make: Wrapper) -> Wrapper:
-            domain = Box(low, high, (max(size, 1),))
+        A box is (least, greatest, elements).
+        """
+        low, high, size = box
+        records: Records = Categories(categories) if categories else Numbers(Box(low, high, (size,)))
+
+        def register(make: Callable[[], Any]) -> None:
             claim = (epsilon, delta, says, where, minutes, exact, note, honest)
-            self.randomizers.append(Randomizer(name, make, domain, categories > 0, batch, *claim))
-            return make
+            self.randomizers.append(Randomizer(name, make, records, BATCH if batch else None, *claim))
 
-        return register
+        def wrapped(wrapper: Wrapper) -> Wrapper:
+            register(lambda: wrapper)
+            return wrapper
+
+        if target:
+            register(lambda: with_settings(imported(target), options or {}))
+        return wrapped
 
     def accountant(
         self, name: str, *, kinds: str, says: str, where: str, sampling: bool = False, whole: bool = True
@@ -127,50 +135,6 @@ class Package:
             return of
 
         return register
-
-
-class Release:
-    """A function of a batch and a generator, as `check` takes it, around a function of a library."""
-
-    def __init__(self, randomizer: Randomizer) -> None:
-        self.randomizer, self.function = randomizer, randomizer.make()
-
-    def __call__(self, records: torch.Tensor, generator: torch.Generator) -> np.ndarray[Any, Any]:
-        """Returns a row of numbers for each record."""
-        seed(int(torch.randint(2**31, (1,), generator=generator)))
-        values = records.numpy()
-        if self.randomizer.whole:
-            values = np.rint(values[:, 0]).astype(np.int64)
-        elif self.randomizer.domain.shape == (1,):
-            values = values[:, 0]
-        if self.randomizer.batch:
-            released = self.function(values)
-        else:
-            released = [self.function(value) for value in values.tolist()]
-        found = np.asarray(released)
-        return found.astype(np.int64 if found.dtype.kind in "bi" else np.float64).reshape(len(values), -1)
-
-
-def seed(number: int) -> None:
-    """Seeds the global random states of NumPy, Python, PyTorch and, where it is in use, of numba."""
-    np.random.seed(number)
-    random.seed(number)
-    torch.manual_seed(number)
-    if "numba" in sys.modules:
-        _numba()(number)
-
-
-def _numba(kept: list[Callable[[int], None]] = []) -> Callable[[int], None]:  # noqa: B006 compiled once
-    if not kept:
-        kept.append(sys.modules["numba"].njit(lambda number: np.random.seed(number)))
-    return kept[0]
-
-
-def supports(answer: int, seed: int, size: int) -> list[bool]:
-    """What local hashing tells everybody: of eight categories, whether the hash under the seed is the answer."""
-    from xxhash import xxh32
-
-    return [xxh32(str(category), seed=int(seed)).intdigest() % size == answer for category in range(8)]
 
 
 # closed forms of epsilon, for the column of our own algebra

@@ -22,11 +22,11 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pandas as pd
 from independent import bounds
-from kit import CASES, Accountant, Case, Package, Randomizer, Release
+from kit import CASES, Accountant, Case, Package, Randomizer
 
 from tensorldp.check import check
 from tensorldp.curves.base import PrivacyCurve
@@ -209,8 +209,9 @@ def checked(randomizer: Randomizer) -> dict[str, Any]:
     start = time.process_time()
     try:
         verdict = check(
-            cast(Any, Release(randomizer)),  # NumPy arrays are taken as well
-            domain=randomizer.domain,
+            randomizer.make(),
+            domain=randomizer.records,
+            call=randomizer.call,
             claim_epsilon=randomizer.epsilon,
             claim_delta=randomizer.delta,
             minutes=randomizer.minutes,

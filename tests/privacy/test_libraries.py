@@ -16,7 +16,7 @@ sys.path.insert(0, str(FOLDER))
 import run as survey  # noqa: E402
 
 each_package = pytest.mark.parametrize("name", survey.NAMES)
-MOST_LINES = 5  # of a wrapper
+MOST_LINES = 2  # of a wrapper of a randomizer; an accountant is asked in another way by each package
 
 
 def table(name: str) -> pd.DataFrame:
@@ -31,13 +31,12 @@ def lines(function: ast.FunctionDef) -> int:
 
 
 @each_package
-def test_wrappers_have_at_most_five_lines(name: str) -> None:
+def test_wrappers_of_randomizers_have_at_most_two_lines(name: str) -> None:
     functions = [
         part
         for part in ast.parse((FOLDER / "packages" / f"{name}.py").read_text()).body
-        if isinstance(part, ast.FunctionDef)
+        if isinstance(part, ast.FunctionDef) and any("randomizer" in ast.unparse(one) for one in part.decorator_list)
     ]
-    assert functions
     assert {function.name: lines(function) for function in functions if lines(function) > MOST_LINES} == {}
 
 

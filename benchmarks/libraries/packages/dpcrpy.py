@@ -4,6 +4,8 @@ from typing import Any
 
 from kit import Case, Package
 
+from tensorldp.commands.target import imported
+
 package = Package("dpcrpy", "1.0.0")
 
 
@@ -16,9 +18,7 @@ package = Package("dpcrpy", "1.0.0")
     exact=1.0,
 )
 def gaussian() -> Any:
-    from dpcrpy.framework.noiMech import GaussNoiMech
-
-    noise = GaussNoiMech(1.0, 1e-3)
+    noise = imported("dpcrpy.framework.noiMech:GaussNoiMech")(1.0, 1e-3)
     return lambda x: x + noise.genNoise()
 
 
@@ -30,9 +30,7 @@ def gaussian() -> Any:
     exact=1.0,
 )
 def laplace() -> Any:
-    from dpcrpy.framework.noiMech import LapNoiMech
-
-    noise = LapNoiMech(1.0)
+    noise = imported("dpcrpy.framework.noiMech:LapNoiMech")(1.0)
     return lambda x: x + noise.genNoise()
 
 

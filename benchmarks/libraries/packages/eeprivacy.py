@@ -41,7 +41,6 @@ def total() -> Any:
     note="the same noise is added to every element: their differences are exact",
 )
 def vector() -> Any:
-    from eeprivacy.operations import PrivateVectorClampedMeanLaplace
+    from eeprivacy.operations import PrivateVectorClampedMeanLaplace as Mean
 
-    mean = PrivateVectorClampedMeanLaplace(lower_bound=0.0, upper_bound=1.0, k=4, N=1)
-    return lambda x: mean.execute(vectors=[x], epsilon=1.0, delta=0.0)
+    return lambda x: Mean(lower_bound=0.0, upper_bound=1.0, k=4, N=1).execute(vectors=[x], epsilon=1.0, delta=0.0)

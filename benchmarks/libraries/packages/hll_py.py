@@ -12,7 +12,7 @@ package = Package("hll-py", "0.1.13")
     epsilon=1.0,
     says="local differentially private counting, with epsilon as parameter",
     where="its summary",
-    categories=8,
+    categories=[*"abcdefgh"],
     exact=45.4,
     honest=False,
     note="the true hash with probability e / (e + 1), else one of 2^64: epsilon is about 64 ln 2",
@@ -20,5 +20,4 @@ package = Package("hll-py", "0.1.13")
 def hashes() -> Any:
     from hll_py import HyperLogLogLDP, SketchConfig
 
-    sketch = HyperLogLogLDP(SketchConfig(epsilon=1.0))
-    return lambda x: sketch._random_or_true_hash(str(x)) >> 12
+    return HyperLogLogLDP(SketchConfig(epsilon=1.0))._random_or_true_hash

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from kit import Package
 
+from tensorldp.commands.target import imported
+
 package = Package(
     "LDP-hierarchical-mechanism",
     "0.1.3",
@@ -18,15 +20,11 @@ PARENT = "its client takes categories from 1, the tree's intervals are numbered 
     "Private_TreeBary of 16, b = 4, direct_encoding", categories=16, exact=np.inf, honest=False, note=PARENT, **SAYS
 )
 def direct() -> Any:
-    from hierarchical_mechanism_LDP import Private_TreeBary
-
-    tree = Private_TreeBary(16, 4, 2.0, "direct_encoding")
+    tree = imported("hierarchical_mechanism_LDP:Private_TreeBary")(16, 4, 2.0, "direct_encoding")
     return lambda x: tree.clients[0].privatise(tree.find_interval_index(x, 1))
 
 
 @package.randomizer("Private_TreeBary of 16, b = 4, unary_encoding", categories=16, **SAYS)
 def unary() -> Any:
-    from hierarchical_mechanism_LDP import Private_TreeBary
-
-    tree = Private_TreeBary(16, 4, 2.0, "unary_encoding")
+    tree = imported("hierarchical_mechanism_LDP:Private_TreeBary")(16, 4, 2.0, "unary_encoding")
     return lambda x: tree.clients[0].privatise(tree.find_interval_index(x, 1))

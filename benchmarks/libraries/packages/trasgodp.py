@@ -3,7 +3,10 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from kit import Package, response
+
+from tensorldp.commands.target import imported
 
 package = Package("trasgodp", "2.1.0", ("folium==0.20.0", "branca==0.8.2", "xyzservices==2026.9.1"))
 SAYS: dict[str, Any] = {"epsilon": 1.0, "says": "epsilon: privacy budget", "where": "its docstring"}
@@ -50,8 +53,5 @@ def exponential() -> Any:
     note="draws the same noise in each call unless a seed is given: the default is 42",
 )
 def places() -> Any:
-    import pandas as pd
-    from trasgodp.geoindis import metric_privacy
-
-    table = lambda x: pd.DataFrame({"a": x * 1e-5 / 1.112, "b": 0.0})  # noqa: E731
-    return lambda x: metric_privacy(table(x), "a", "b", 1.0)[["a", "b"]].to_numpy() * 1e5
+    moved = imported("trasgodp.geoindis:metric_privacy")
+    return lambda x: moved(pd.DataFrame({"a": x * 1e-5 / 1.112, "b": 0.0}), "a", "b", 1.0)[["a", "b"]].to_numpy() * 1e5

@@ -63,7 +63,7 @@ def plain(value: object) -> Any:
         return frozenset(map(plain, value))
     if is_dataclass(value) and not isinstance(value, type):
         return plain(asdict(value))
-    if type(value).__module__.partition(".")[0] == "pandas":
+    if hasattr(value, "__array__"):  # pandas', or another library's array, of which one of no dimension has no items
         return plain(np.asarray(value))
     if isinstance(value, Iterable):
         return tuple(map(plain, value))

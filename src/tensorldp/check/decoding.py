@@ -17,7 +17,7 @@ import numpy as np
 
 Hash = Callable[[str, int], int]
 MOST_CANDIDATES = 1 << 10
-CLEAR = 8.0  # standard deviations by which answers agree with the records' own hashes more often than by chance
+CLEAR = 5.0  # standard deviations by which answers agree with the records' own hashes more often than by chance
 
 
 def _xxhash(name: str) -> Hash:

@@ -7,7 +7,7 @@ import inspect
 import json
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -148,6 +148,11 @@ def target_of(options: argparse.Namespace, domain: Domain) -> Any:
     for argument, value in given.items():
         if value is not None:
             raise InputError(f"{options.target} is not a mechanism's class: it takes no {argument}, got {value!r}")
+    return with_settings(target, settings)
+
+
+def with_settings(target: Any, settings: Mapping[str, Any]) -> Any:
+    """Returns a function, or a class or a method of one, with these arguments; a text @module:name is imported."""
     if not settings or not callable(target):
         return target
     settings = {key: _imported_value(value) for key, value in settings.items()}

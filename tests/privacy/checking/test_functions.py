@@ -253,10 +253,28 @@ def test_a_function_that_cannot_be_called_says_what_was_tried() -> None:
 # what it returns
 
 
+class OtherArray:
+    """An array of another library: its items are arrays of no dimension, which have no items."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = np.asarray(value)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self.value
+
+    def __iter__(self) -> Any:
+        if not self.value.ndim:
+            raise TypeError("iteration over a 0-d array")
+        return map(OtherArray, self.value)
+
+
 @pytest.mark.parametrize(
     ("value", "width"),
     [
         (3, 1),
+        (OtherArray(1.5), 1),
+        (OtherArray([[1.5, 2.5]]), 2),
+        ((OtherArray([1, 2]), OtherArray(3)), 3),
         (3.5, 1),
         (True, 1),
         ("Yes", 1),
@@ -460,6 +478,18 @@ def test_no_hash_function_is_seen_where_there_is_none(monkeypatch: pytest.Monkey
     found = check(lambda x: (answer(x), random.getrandbits(32)), domain=EIGHT, claim_epsilon=1.0, **ROOMY)
     assert found.notes == ()
     assert not found.refuted
+
+
+def test_as_few_releases_as_are_looked_at_show_the_hash_function_of_an_honest_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(decoding, "HASHES", {"mixed": lambda: mixed})
+    random.seed(0)
+    records = [step % 8 for step in range(calls.PROBED)]
+    for _ in range(20):
+        assert decoding.recognised(records, [hashed(record, 1.0) for record in records], range(8)) is not None
+        unrelated = [(random.randrange(4), random.getrandbits(32)) for _ in records]
+        assert decoding.recognised(records, unrelated, range(8)) is None
 
 
 def test_a_decoder_that_fails_is_blamed() -> None:
