@@ -20,15 +20,8 @@ MODULES = {
 }
 TREES = {name: ast.parse(path.read_text()) for name, path in MODULES.items()}
 LIBRARY = {"torch", "numpy", "scipy", "tensorldp"} | sys.stdlib_module_names
-OF_THE_PIPELINE = {
-    "dp_accounting",
-    "jinja2",
-    "pandas",
-    "safetensors",
-    "shtab",
-    "sklearn",
-    "yaml",
-}  # that the library uses, too
+# what the library uses of it
+OF_THE_PIPELINE = {"dp_accounting", "jinja2", "pandas", "safetensors", "shtab", "sklearn", "yaml"}
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 

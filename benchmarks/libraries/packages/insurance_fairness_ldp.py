@@ -22,10 +22,10 @@ LABELS = np.array(["No", "Yes", "Unknown"])
 )
 def one() -> Any:
     krr = imported("insurance_fairness_ldp:KaryRandomisedResponse")(1.0, list(LABELS))
-    return lambda x: krr.privatise([x], int(np.random.randint(2**31)))
+    return lambda x, seed: krr.privatise([x], seed)
 
 
 @package.randomizer("KaryRandomisedResponse.privatise of an array", categories=3, batch=True, exact=1.0, **SAYS)
 def many() -> Any:
     krr = imported("insurance_fairness_ldp:KaryRandomisedResponse")(1.0, list(LABELS))
-    return lambda x: krr.privatise(LABELS[x], int(np.random.randint(2**31)))
+    return lambda x, seed: krr.privatise(LABELS[x], seed)

@@ -7,7 +7,7 @@ of these ways, found out at its first call and the same from then on:
 |---|---|
 | annotated as a generator, or named `rng`, `random_state`, `seed` or `generator` | one of that kind |
 | another second one that has no default | a generator of torch, NumPy or Python: the first that works |
-| none | nothing; the global states of NumPy, Python, torch and numba are seeded, and put back afterwards |
+| none | nothing; the global states of NumPy, Python and torch are seeded and put back afterwards, numba's is seeded |
 
 Functions for torch's generator are given a batch, all others one record at a time.
 """
@@ -77,16 +77,6 @@ class Reading:
         return self.layout.rows(decoded)
 
 
-@dataclass(frozen=True)
-class _Composed:
-    """A decoder of releases as plain Python."""
-
-    of_plain: Callable[[Any], Any]
-
-    def __call__(self, release: Any) -> Any:
-        return self.of_plain(plain(release))
-
-
 @dataclass
 class Protocol:
     """How a function is called and its releases are read; found out once, and shared by its copies.
@@ -151,7 +141,11 @@ class Foreign:
         return [note for protocol in self.found for note in protocol.notes]
 
     def __call__(self, points: Tensor, source: torch.Generator) -> Any:
-        """Releases the records that points (batch, *shape) stand for, one row each."""
+        """Releases the records that points (batch, *shape) stand for, one row each.
+
+        Raises:
+            InputError: if the function cannot be called, or a release has no form or another one than those before.
+        """
         if not self.found:
             return self._first(points, source)
         return self._read(self.found[0], self._released(self.found[0], points, source), len(points))
@@ -264,7 +258,7 @@ class Foreign:
             support = recognised(self.records.given(points), rows, self.records.values)
             if support is not None:
                 protocol.notes.append(f"a release names its hash function, and was decoded: {support}")
-                decode = _Composed(support)
+                decode = support
         if decode is not None:
             with blamed("decoding a release failed"):
                 decoded = [plain(decode(one)) for one in releases]

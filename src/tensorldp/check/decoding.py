@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from tensorldp.check.columns import plain
+
 Hash = Callable[[str, int], int]
 MOST_CANDIDATES = 1 << 10
 CLEAR = 5.0  # standard deviations by which answers agree with the records' own hashes more often than by chance
@@ -65,9 +67,10 @@ class Support:
     seed: int
     candidates: tuple[str, ...]
 
-    def __call__(self, release: Sequence[Any]) -> tuple[bool, ...]:
+    def __call__(self, release: Any) -> tuple[bool, ...]:
         """Returns for each candidate whether its hash is the answer."""
-        answer, seed = int(release[self.answer]), int(release[self.seed])
+        parts = plain(release)
+        answer, seed = int(parts[self.answer]), int(parts[self.seed])
         return tuple(self.function(text, seed) % self.size == answer for text in self.candidates)
 
     def __str__(self) -> str:

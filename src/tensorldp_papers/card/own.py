@@ -35,15 +35,7 @@ from tensorldp_papers.run.cell import Cell, epsilon_text, variant_text
 from tensorldp_papers.run.records import read_records
 from tensorldp_papers.run.sealed import read_prepared
 
-LADDER = (
-    0.1,
-    0.5,
-    1.0,
-    2.0,
-    4.0,
-    8.0,
-    16.0,
-)  # of epsilons, for the least that beats the largest class
+LADDER = (0.1, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)  # epsilons, of which a card names the least that beats the largest class
 LEARNERS = {
     "chosen": "class means",
     "least_squares": "least squares",
