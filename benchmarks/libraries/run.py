@@ -84,7 +84,7 @@ packages answer. The command `python benchmarks/libraries/run.py` makes the tabl
 
 A claim is what the package's documentation says, in its own unit, for one record. A claim that is not refuted within
 seconds is not proved. The command checks at 99.95 % each, so that all together call something true refuted with a
-chance of 5 % at most; some rows were kept from runs at 95 %. Where our algebra has an ε, it is for the same record
+chance of 5 % at most. Where our algebra has an ε, it is for the same record
 and δ.
 
 - Of {honest} functions whose claims we have no reason to doubt, {false} are refuted.
@@ -260,7 +260,8 @@ def curve(case: Case) -> PrivacyCurve:
 
 
 def gather(out: Path) -> None:
-    """Write both tables from the results of all packages that have some."""
+    """Write both tables from the results; a function that has none here keeps its row of the same version."""
+    before = {key: _rows_of(path) for key, path in TABLES.items()}
     rows: dict[str, list[dict[str, Any]]] = {"randomizers": [], "accountants": []}
     independent = {case.name: dict(zip(("low", "high"), bounds(case), strict=True)) for case in CASES}
     for name in NAMES:
@@ -274,6 +275,8 @@ def gather(out: Path) -> None:
                 exact = "" if each.exact is None else float(f"{each.exact:.6g}")
                 row = same | {"function": each.name} | claim | verdict | {"minutes": each.minutes, "exact": exact}
                 rows["randomizers"].append(row | {"honest": "yes" if each.honest else "no", "note": each.note})
+            elif kept_row := before["randomizers"].get((package.name, package.version, each.name, "")):
+                rows["randomizers"].append(kept_row)
         for accountant, case in questions(package):
             found = kept["accountants"].get(f"{accountant.name}: {case.name}")
             if found:
@@ -281,8 +284,18 @@ def gather(out: Path) -> None:
                 rows["accountants"].append(
                     same | {"function": accountant.name, "case": case.name} | found | independent[case.name] | said
                 )
+            elif kept_row := before["accountants"].get((package.name, package.version, accountant.name, case.name)):
+                rows["accountants"].append(kept_row)
     for key, path in TABLES.items():
         write_text(path, pd.DataFrame(rows[key], columns=COLUMNS[key]).to_csv(index=False))
+
+
+def _rows_of(path: Path) -> dict[tuple[str, str, str, str], dict[str, Any]]:
+    """The rows of a table, by package, version, function and case."""
+    if not path.exists():
+        return {}
+    rows: list[dict[str, Any]] = pd.read_csv(path, dtype=str, keep_default_na=False).to_dict("records")  # type: ignore[assignment]
+    return {(row["package"], row["version"], row["function"], row.get("case", "")): row for row in rows}
 
 
 def page(randomizers: pd.DataFrame, accountants: pd.DataFrame) -> str:
