@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from everything import calmly_in, everything_in
 from project import SMALL, Project, calmly, make_project
+
+from tensorldp_papers.run import forked
+
+
+@pytest.fixture(scope="session", autouse=True)
+def forks() -> Iterator[None]:
+    """What all Snakemake runs and their stages are forked from here, as it is shared."""
+    process = forked.start(f"{forked.LATER} snakemake.cli")
+    yield
+    if process is not None:
+        process.communicate()
+        del os.environ[forked.SOCKET]
 
 
 def once(factory: pytest.TempPathFactory, worker: str, name: str, make: Callable[[Path], Project]) -> Project:

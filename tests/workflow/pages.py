@@ -11,11 +11,11 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from blocks import Block, blocks
-from forked import forked
+from project import FORK
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -25,9 +25,9 @@ def environment_of(folder: Path) -> dict[str, str]:
     return kept | {"PYTHONPATH": str(folder / "src"), "PATH": f"{Path(sys.executable).parent}:{kept['PATH']}"}
 
 
-def shell(folder: Path, block: Block) -> None:
+def _run(command: Sequence[str], folder: Path) -> tuple[str, int]:
     done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", block.text],
+        command,
         cwd=folder,
         env=environment_of(folder),
         stdout=subprocess.PIPE,
@@ -36,18 +36,22 @@ def shell(folder: Path, block: Block) -> None:
         timeout=900,
         check=False,
     )
-    assert done.returncode == 0, f"{block.where} fails:\n{block.text}\n{done.stdout[-5000:]}"
+    return done.stdout, done.returncode
+
+
+def shell(folder: Path, block: Block) -> None:
+    output, code = _run(["bash", "-euo", "pipefail", "-c", block.text], folder)
+    assert code == 0, f"{block.where} fails:\n{block.text}\n{output[-5000:]}"
     if "--dry-run" in block.text:
-        assert re.search(r"^total +\d+$|^Nothing to be done", done.stdout, re.MULTILINE), block.where
-
-
-def _execute(text: str) -> None:
-    sys.path.insert(0, "")
-    exec(compile(text, "<block>", "exec"), {"__name__": "__main__"})
+        assert re.search(r"^total +\d+$|^Nothing to be done", output, re.MULTILINE), block.where
 
 
 def python(folder: Path, where: str, text: str) -> None:
-    code, output = forked(folder, environment_of(folder), _execute, text)
+    """Runs a text in the folder, as if it were typed there."""
+    script = folder / "typed.py"
+    script.write_text(text)
+    output, code = _run([*FORK, str(script)], folder)
+    script.unlink()
     assert code == 0, f"{where} fails:\n{text}\n{output[-5000:]}"
 
 

@@ -19,13 +19,14 @@ from typing import Any
 
 import pandas as pd
 import yaml
-from forked import forked, run_snakemake
 
+from tensorldp_papers.run import forked
 from tensorldp_papers.run.stages import privacy_parts
 from tensorldp_papers.run.store import Store, Task, read_tasks
 
 ROOT = Path(__file__).parents[2]
 SNAKEMAKE = Path(sys.executable).with_name("snakemake")
+FORK = (sys.executable, "-IS", forked.__file__)  # of a process that has imported what takes seconds
 CUT_OFF = (sys.executable, str(Path(__file__).with_name("offline.py")))
 METRICS = "results/metrics.parquet"
 TABLES = ("metrics.parquet", "series.parquet", "privacy/guarantees.csv", "privacy/audits.csv", "standing.csv")
@@ -64,12 +65,13 @@ class Project:
 
     def snakemake(self, *arguments: str, before: tuple[str, ...] = (), **environment: str) -> tuple[int, str]:
         """The exit code of Snakemake here, and all that it says; `before` is a command that starts it."""
-        if not before:
-            return forked(self.folder, self.environment | environment, run_snakemake, [*self.command, *arguments])
+        started = self.environment | environment
+        if before:
+            started.pop(forked.SOCKET, None)
         done = subprocess.run(
-            [*before, *self.command, *arguments],
+            [*(before or FORK), *self.command, *arguments],
             cwd=self.folder,
-            env=self.environment | environment,
+            env=started,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

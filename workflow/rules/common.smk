@@ -25,7 +25,7 @@ try:
     from tensorldp_papers.public.imagenet_classes import IMAGENET_CLASSES
     from tensorldp.errors import InputError
     from tensorldp.mechanism_table import MECHANISMS, NO_PRIVACY
-    from tensorldp_papers.run import at_work, environment, slurm
+    from tensorldp_papers.run import at_work, environment, forked, slurm
     from tensorldp_papers.data.fetch import content_digest
     from tensorldp_papers.run.failures import Witness, export_commands, finished, warnings_since
     from tensorldp_papers.run.store import Store, digest, note_code, write_batch

@@ -25,6 +25,7 @@ from tensorldp.errors import InputError
 from tensorldp.files import write_text
 from tensorldp_papers.plots.notebook_file import check_ended, check_notebook
 from tensorldp_papers.plots.notebook_page import page_of
+from tensorldp_papers.run import forked
 from tensorldp_papers.run.cli import parser, run
 from tensorldp_papers.run.sealed import seal_file
 
@@ -43,7 +44,7 @@ class OwnKernelManager(AsyncKernelManager):
     @property
     def kernel_spec(self) -> KernelSpec:
         """Says how the kernel is started, whatever kernels the user has installed."""
-        argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        argv = [sys.executable, "-IS", forked.__file__, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
         return KernelSpec(argv=argv, display_name="Python 3", language="python")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import get_args
 
 from tensorldp.errors import InputError
-from tensorldp_papers.run import provenance
+from tensorldp_papers.run import forked, provenance
 from tensorldp_papers.run.native import LOOPS, available
 from tensorldp_papers.run.precision import Precision, instruction_set, resolve_precision
 from tensorldp_papers.run.settings import Settings
@@ -45,6 +45,7 @@ def export(settings: Settings, *, main_process: bool) -> None:
         provenance.share()
     else:
         os.environ.setdefault("TENSORLDP_GPU", str(int(wants)))
+        os.environ.pop(forked.SOCKET, None)  # of the machine that submitted
 
 
 def gpu_slots() -> int:
@@ -64,7 +65,8 @@ def device() -> str:
 
 def shell_functions(scripts: Path) -> str:
     """Returns a Bash function, `stage train ...`, as a prefix that Snakemake formats (so braces are doubled)."""
-    python, folder = (
-        shlex.quote(path).replace("{", "{{").replace("}", "}}") for path in (sys.executable, str(scripts))
+    python, client, folder = (
+        shlex.quote(path).replace("{", "{{").replace("}", "}}")
+        for path in (sys.executable, forked.__file__, str(scripts))
     )
-    return f'stage() {{{{ script=$1; shift; {python} {folder}/"$script".py "$@"; }}}}; '
+    return f'stage() {{{{ script=$1; shift; {python} -IS {client} {folder}/"$script".py "$@"; }}}}; '
