@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -29,9 +31,24 @@ def log_ratio_bound(
     hits: npt.ArrayLike, other_hits: npt.ArrayLike, trials: int, error: float, delta: float = 0.0
 ) -> Reals:
     """Bounds ln((p - delta) / p') from below, by -inf where p may be below delta; each count may err by `error` / 2."""
-    p = lower_bound(hits, trials, error / 2.0) - delta
+    p = _bounds(lower_bound, hits, trials, error / 2.0) - delta
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(p > 0.0, np.log(p / upper_bound(other_hits, trials, error / 2.0)), -np.inf)
+        return np.where(p > 0.0, np.log(p / _bounds(upper_bound, other_hits, trials, error / 2.0)), -np.inf)
+
+
+MOST_TABLED = 1 << 14  # trials: audits of a run have fewer, and ask for the same bounds again and again
+
+
+def _bounds(bound: Callable[..., Reals], hits: npt.ArrayLike, trials: int, error: float) -> Reals:
+    if trials > MOST_TABLED:
+        return bound(hits, trials, error)
+    return np.asarray(_table(bound, trials, error)[np.asarray(hits, dtype=np.intp)])
+
+
+@lru_cache(maxsize=16)
+def _table(bound: Callable[..., Reals], trials: int, error: float) -> Reals:
+    """Computes the bound for each number of hits."""
+    return bound(np.arange(trials + 1), trials, error)
 
 
 Counts = npt.NDArray[np.int64]

@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 
 from scipy.special import ndtri
 
@@ -31,6 +32,7 @@ def epsilon_at(
     """
     from scipy.optimize import brentq
 
+    @cache  # ends of a bracket are looked at again
     def gap(epsilon: float) -> float:
         return max(log_delta(epsilon), FLOOR) - log_target
 
@@ -141,6 +143,7 @@ class PrivacyCurve(ABC):
         """Finds the root of delta(epsilon) = delta in log delta, bracketed by doubling."""
         from scipy.optimize import brentq
 
+        @cache
         def gap(epsilon: float) -> float:
             return math.log(max(self.delta(epsilon), DELTA_FLOOR)) - math.log(delta)
 

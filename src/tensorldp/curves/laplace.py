@@ -97,17 +97,26 @@ def _rest(cumulant: Cumulant, a: float, n: int, epsilon: float, c: float, peak: 
     peaks = math.ceil(max(far, (tail / (3.0 * PRECISION)) ** (1.0 / 3.0)))
     peaks = min(peaks, max(4, MAX_NODES // offsets.size))
     centres = period * np.arange(-peaks, peaks + 1)
-    total = 0.0
-    for block in np.array_split(centres, max(1, centres.size * offsets.size // 20_000)):
-        s = c + 1j * (block[:, None] + offsets[None, :])
-        x = 1.0 + 2.0 * s
-        below = np.log(s * (s + 1.0)) + peak
-        fall = np.exp(-a * x)
-        ratio = n * (1.0 - fall) / ((1.0 + fall) * x)
-        ends = s * (n * a - epsilon) + n * np.log((1.0 + fall) / 2.0)
-        values = np.exp(cumulant.exponent(s, epsilon) - below) - np.exp(ends - below) * (1.0 + ratio)
-        total += float(values.real.sum())
-    return total * step / (2.0 * math.pi)
+    values = np.empty((centres.size, offsets.size), dtype=np.complex128).real  # the layout decides a sum's last bit
+    mirrored = values[:, 1:] if -offsets[0] > offsets[-1] else values  # a period's first offset may have no opposite
+    for rows in np.array_split(np.arange(peaks, centres.size), max(1, values.size // 40_000)):
+        values[rows] = _integrand(cumulant, a, n, epsilon, peak, c + 1j * (centres[rows, None] + offsets))
+    mirrored[:peaks] = mirrored[: -peaks - 1 : -1, ::-1]  # conjugates have the same real part
+    if mirrored is not values:
+        s = c + 1j * (centres[:peaks] + offsets[0])
+        values[:peaks, 0] = _integrand(cumulant, a, n, epsilon, peak, s)
+    blocks = np.array_split(values, max(1, values.size // 20_000))
+    return sum(float(block.sum()) for block in blocks) * step / (2.0 * math.pi)
+
+
+def _integrand(cumulant: Cumulant, a: float, n: int, epsilon: float, peak: float, s: Complex) -> Reals:
+    x = 1.0 + 2.0 * s
+    below = np.log(s * (s + 1.0)) + peak
+    fall = np.exp(-a * x)
+    ratio = n * (1.0 - fall) / ((1.0 + fall) * x)
+    ends = s * (n * a - epsilon) + n * np.log((1.0 + fall) / 2.0)
+    values = np.exp(cumulant.exponent(s, epsilon) - below) - np.exp(ends - below) * (1.0 + ratio)
+    return np.asarray(values.real)
 
 
 def _log_top(n: int, t: float) -> float:

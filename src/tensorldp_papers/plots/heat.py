@@ -17,7 +17,7 @@ from tensorldp_papers.plots.axes import SMALL_EPSILON, SMALLEST_EPSILON
 from tensorldp_papers.plots.comparing import EQUAL
 from tensorldp_papers.plots.means import chance, finite
 from tensorldp_papers.plots.names import METRICS, dataset_name, in_order, title_name
-from tensorldp_papers.plots.sheets import SMALLEST, finish, narrow, panels
+from tensorldp_papers.plots.sheets import SMALLEST, finish, narrow, panels, undrawn
 from tensorldp_papers.plots.style import HEAT, INK, PAPER, look, order, short
 from tensorldp_papers.plots.words import axis_number, listed, short_number
 
@@ -74,25 +74,28 @@ def _draw(ax: Axes, rows: pd.DataFrame, names: list[str]) -> None:
     decade = np.maximum(np.ceil(np.log10(rows["at"].astype(float)) - 1e-6), LOWEST).astype(int)
     means = rows.assign(decade=decade).groupby(["line", "decade", "at"])["value"].mean()
     table = means.groupby(["line", "decade"]).max().unstack().reindex(names)
-    sns.heatmap(
-        table,
-        ax=ax,
-        vmin=0.0,
-        vmax=1.0,
-        cmap=ListedColormap(HEAT),
-        cbar=False,
-        annot=True,
-        fmt=".2f",
-        annot_kws={"fontsize": SMALLEST},
-        linewidths=1.0,
-        linecolor=PAPER,
-    )
+    with undrawn(ax):
+        sns.heatmap(
+            table,
+            ax=ax,
+            vmin=0.0,
+            vmax=1.0,
+            cmap=ListedColormap(HEAT),
+            cbar=False,
+            xticklabels=False,
+            yticklabels=False,
+            annot=True,
+            fmt=".2f",
+            annot_kws={"fontsize": SMALLEST},
+            linewidths=1.0,
+            linecolor=PAPER,
+        )
     for text, value in zip(ax.texts, table.to_numpy()[np.isfinite(table.to_numpy())], strict=True):
         text.set_color(INK if value < 4 / len(HEAT) else PAPER)
-    ax.set_xticklabels([axis_number(10.0 ** int(power)) for power in table.columns], rotation=0)
-    ax.set_yticklabels([look(name).label for name in names], rotation=0)
+    ax.set_xticks(np.arange(len(table.columns)) + 0.5, [axis_number(10.0 ** int(power)) for power in table.columns])
+    ax.set_yticks(np.arange(len(names)) + 0.5, [look(name).label for name in names])
     for tick, name in zip(ax.get_yticklabels(), names, strict=True):
-        tick.set_color(look(name).colour)
+        tick.set(color=look(name).colour, va="center")
     ax.tick_params(length=0)
     ax.grid(visible=False)
 

@@ -16,6 +16,7 @@ import matplotlib as mpl
 from matplotlib import font_manager
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import to_hex
@@ -116,6 +117,18 @@ def panels(
     for ax in axes.flat[:count]:
         ax.set_visible(True)
     return figure, list(axes.flat[:count])
+
+
+@contextmanager
+def undrawn(ax: Axes) -> Iterator[None]:
+    """Draws nothing within its context: seaborn's heat maps draw their whole figure to see whether labels overlap."""
+    figure = ax.figure
+    canvas = figure.canvas
+    FigureCanvasBase(figure)  # type: ignore[arg-type]
+    try:
+        yield
+    finally:
+        figure.set_canvas(canvas)
 
 
 def _layout(figure: Figure, **options: Any) -> None:
