@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -33,6 +34,7 @@ def _shape(value: object) -> tuple[int, ...]:
     return shape
 
 
+@lru_cache(maxsize=256)  # many small batches are projected to few boxes
 def _inwards(end: float, towards: float, dtype: torch.dtype) -> float:
     """Returns the number of `dtype` nearest to the end of a box and not outside; `towards` is the sign of inwards."""
     near = torch.tensor(end, dtype=torch.float64).to(dtype)

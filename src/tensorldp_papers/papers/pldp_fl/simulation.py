@@ -195,11 +195,11 @@ class ClientSimulation:
     def _batches(self, client: int, generator: torch.Generator) -> Tensor:
         """Draws a round's record indices, (steps, B), in a fresh order each epoch; -1 fills an epoch's last batch."""
         shard = self.shards[client]
-        count = -(-len(shard) // self.batch_size)
-        plan = torch.full((self.epochs, count * self.batch_size), -1, dtype=torch.int64)
-        for epoch in range(self.epochs):
-            plan[epoch, : len(shard)] = shard[torch.randperm(len(shard), generator=generator)]
-        return plan.reshape(self.epochs * count, self.batch_size)
+        orders = [torch.randperm(len(shard), generator=generator) for _ in range(self.epochs)]
+        plan = shard[torch.stack(orders)]
+        if missing := -len(shard) % self.batch_size:
+            plan = F.pad(plan, (0, missing), value=-1)
+        return plan.reshape(-1, self.batch_size)
 
     def _split(self, vectors: Tensor) -> list[Tensor]:
         """Splits (..., I) into the parameters' tensors, with the same leading axes."""
