@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import log_ndtr, logsumexp
+from scipy.special import log_ndtr
 
 from tensorldp.curves.base import LEAST_LOSS, MOST_COUNT, MOST_LOSS, RepeatedCurve, epsilon_at
 from tensorldp.curves.loss_distribution import (
@@ -16,6 +16,7 @@ from tensorldp.curves.loss_distribution import (
     LossLaw,
     envelope,
     lattice_step,
+    log_sum,
     loss_law,
     rounded_up,
 )
@@ -78,7 +79,7 @@ class DiscreteCurve(RepeatedCurve):
                 f"{len(self.log_p)} and {len(self.log_q)}"
             )
         for name in ("log_p", "log_q"):
-            total = float(logsumexp(getattr(self, name)))
+            total = log_sum(np.array(getattr(self, name)))
             if not abs(total) < SUM_TOLERANCE:
                 raise InputError(f"the masses in {name} must sum to 1, got {math.exp(min(total, 700.0)):.9g}")
         if self.losses is not None:
