@@ -217,3 +217,9 @@ def test_full_lots_are_the_gaussian_mechanism() -> None:
 def test_noise_multiplier_inverts() -> None:
     z = noise_multiplier_for(2.0, 1e-5, 0.02, 500, "rdp")
     assert 1.99 < DpSgdCurve(z, 0.02, 500, "rdp").epsilon(1e-5) <= 2.0
+
+
+def test_more_steps_than_a_lattice_composes_in_seconds_are_refused_with_the_accountant_that_takes_them() -> None:
+    with pytest.raises(InputError, match="at most 10000000, got 100000000.*the accountant rdp gives an upper bound"):
+        DpSgdCurve(20.0, 1e-3, 10**8).epsilon(1e-5)
+    assert 1.0 < DpSgdCurve(20.0, 1e-3, 10**8, "rdp").epsilon(1e-5) < 3.0

@@ -12,10 +12,11 @@ from scipy.special import log_ndtr
 
 from tensorldp.curves.base import MOST_COUNT, MOST_LOSS, PrivacyCurve
 from tensorldp.curves.gaussian import GaussianCurve
-from tensorldp.errors import check_positive, check_real, check_whole, check_word
+from tensorldp.errors import InputError, check_positive, check_real, check_whole, check_word
 
 INTERVAL = 1e-4  # loss step of the accountant's lattice
 LEAST_NOISE = 0.2  # below this noise multiplier the accountants overflow, and amplification is worth little
+MOST_STEPS = 10**7  # of a lattice that is composed in seconds
 FINE_POINTS = 60  # lattice points per standard deviation of one step's loss, where INTERVAL is coarser
 
 
@@ -34,7 +35,7 @@ class DpSgdCurve(PrivacyCurve):
     Neighbours differ by adding or removing one record (`unit_note`); replacing one is a pair of those.
 
     Raises:
-        InputError: if an argument is out of range.
+        InputError: if an argument is out of range; asked for a number, if pld has more than 10^7 steps to compose.
     """
 
     noise_multiplier: float
@@ -69,6 +70,11 @@ class DpSgdCurve(PrivacyCurve):
         )
         if self.accountant == "rdp":
             return dp_accounting.rdp.RdpAccountant().compose(event)
+        if self.steps > MOST_STEPS:
+            raise InputError(
+                f"steps of DP-SGD with the accountant pld must be at most {MOST_STEPS}, got {self.steps}, which would "
+                "take minutes: the accountant rdp gives an upper bound at once"
+            )
         spread = self.sampling_rate * math.sqrt(math.expm1(min(self.noise_multiplier**-2.0, 50.0)))
         interval = min(INTERVAL, spread / FINE_POINTS)
         interval = max(interval, 40.0 * spread * math.sqrt(self.steps) / 2**23)
