@@ -18,6 +18,7 @@ from tensorldp.curves.dp_sgd import DpSgdCurve, noise_multiplier_for
 from tensorldp.curves.gaussian import GaussianCurve, log_delta, mu_of
 from tensorldp.curves.laplace import LaplaceCumulant, LaplaceCurve, log_delta_by_series
 from tensorldp.curves.product import ProductCurve
+from tensorldp.errors import InputError
 from tensorldp.mechanisms import Box, make
 
 
@@ -220,6 +221,6 @@ def test_noise_multiplier_inverts() -> None:
 
 
 def test_more_steps_than_a_lattice_composes_in_seconds_are_refused_with_the_accountant_that_takes_them() -> None:
-    with pytest.raises(InputError, match="at most 10000000, got 100000000.*the accountant rdp gives an upper bound"):
+    with pytest.raises(InputError, match=r"at most 10000000, got 100000000.*the accountant rdp gives an upper bound"):
         DpSgdCurve(20.0, 1e-3, 10**8).epsilon(1e-5)
     assert 1.0 < DpSgdCurve(20.0, 1e-3, 10**8, "rdp").epsilon(1e-5) < 3.0

@@ -24,7 +24,7 @@ WINDOW_SPREADS = 3.0  # standard deviations of the tilted sum within which a win
 
 
 def log_sum(logs: Reals) -> float:
-    """Computes log(sum(exp(logs))) of a row, largest terms apart, as SciPy's: of short rows in a fourteenth of the time."""
+    """Computes log(sum(exp(logs))) of a row, largest terms apart, as SciPy does in 14 times the time."""
     top = float(logs.max(initial=-math.inf))
     if not math.isfinite(top):
         return top
