@@ -117,6 +117,17 @@ def test_an_error_ends_with_its_traceback(server: subprocess.Popen[bytes], tmp_p
     assert done.stderr.endswith("ValueError: a word\n")
 
 
+def test_what_a_script_asks_for_at_its_end_is_done(server: subprocess.Popen[bytes], tmp_path: Path) -> None:
+    (tmp_path / "ends.py").write_text(
+        "import atexit, sys, threading, time\n"
+        "atexit.register(print, 'at the end')\n"
+        "threading.Thread(target=lambda: (time.sleep(0.3), print('by a thread'))).start()\n"
+        "sys.exit('a sentence')\n"
+    )
+    done = subprocess.run(command(tmp_path / "ends.py"), capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "by a thread\nat the end\n", "a sentence\n")
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signals_reach_the_script(server: subprocess.Popen[bytes], tmp_path: Path, number: signal.Signals) -> None:
     process, pid = waiting(tmp_path)

@@ -201,14 +201,36 @@ def _become(wish: list[str]) -> list[str]:
 
 
 def _run(argv: list[str]) -> None:
+    """Runs a script and ends, without taking apart what was imported, which would take a second."""
+    import atexit
     import runpy
+    import threading
+    import traceback
 
-    if argv[0] == "-m":
-        sys.argv[:] = argv[1:]
-        runpy.run_module(argv[1], run_name="__main__", alter_sys=True)
-    else:
-        sys.argv[:] = argv
-        runpy.run_path(argv[0], run_name="__main__")
+    code: object = 0
+    try:
+        if argv[0] == "-m":
+            sys.argv[:] = argv[1:]
+            runpy.run_module(argv[1], run_name="__main__", alter_sys=True)
+        else:
+            sys.argv[:] = argv
+            runpy.run_path(argv[0], run_name="__main__")
+    except SystemExit as end:
+        code = end.code or 0
+    except BaseException as error:
+        traceback.print_exc()
+        code = error if isinstance(error, KeyboardInterrupt) else 1
+    threading._shutdown()  # type: ignore[attr-defined]  # as a process of multiprocessing ends
+    atexit._run_exitfuncs()
+    if not isinstance(code, int | KeyboardInterrupt):
+        print(code, file=sys.stderr)
+        code = 1
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    if isinstance(code, int):
+        os._exit(code & 0xFF)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGINT)
 
 
 def _as_called(argv: list[str]) -> None:
