@@ -3,19 +3,22 @@
     python benchmarks/workflow.py                                  the default quick run
     python benchmarks/workflow.py --target figures
     python benchmarks/workflow.py --config scale=desk "studies=['tldp_type2']" --more tldp_type2=2
+    python benchmarks/workflow.py --beside ca751fc8 --turns 3      another commit and this tree, in turns
 
 Compute is the time inside the stages' scripts, from the call of `main` to its end, without starting processes or
 importing torch. It is their CPU time where several threads make that more. Everything else, the figures' notebooks too,
-counts as overhead. `--more` then asks for one more epsilon of a study and compares the second run with the compute of
-its new cells.
+counts as overhead. The processor time is that of all processes (on Linux). `--more` then asks for one more epsilon of a
+study and compares the second run with the compute of its new cells.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -32,16 +35,42 @@ from tensorldp_papers.run.study import load_study, study_files
 ROOT = Path(__file__).parents[1]
 
 
-def copy_workflow(folder: Path) -> None:
-    """The project in `folder`, without results."""
+def copy_workflow(folder: Path, commit: str = "") -> None:
+    """The project in `folder`, without results: as it lies here, or as a commit has it."""
+    if commit:
+        folder.mkdir()
+        kept = subprocess.run(["git", "archive", commit], cwd=ROOT, capture_output=True, check=True).stdout
+        subprocess.run(["tar", "x"], cwd=folder, input=kept, check=True)
+        return
     for name in ("workflow", "notebooks", "profiles", "envs", "src"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("Snakefile", "config.yaml"):
         shutil.copy(ROOT / name, folder)
 
 
+def adopt_orphans() -> None:
+    """Make this process the parent of those whose own has ended, so that their time is counted."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(36, 1)  # PR_SET_CHILD_SUBREAPER
+
+
+def processor_seconds() -> float:
+    """Processor time of all processes that this one has started; waits for those that still end."""
+    while True:
+        try:
+            os.wait()
+        except ChildProcessError:
+            used = resource.getrusage(resource.RUSAGE_CHILDREN)
+            return used.ru_utime + used.ru_stime
+
+
 def run(folder: Path, target: str, cores: int, config: list[str]) -> dict[str, Any]:
-    """Run Snakemake: wall seconds, jobs, the peak memory of the largest process, and the times of all scripts."""
+    """Run Snakemake.
+
+    Returns:
+        Seconds: `wall`, `cpu` of all processes, `first` until a study's figure is there; the number of `jobs`, the
+        times of all `scripts`, and `snakemake_mb`, the peak memory of the main process.
+    """
     times = folder / "times.jsonl"
     times.unlink(missing_ok=True)
     times.touch()
@@ -54,10 +83,18 @@ def run(folder: Path, target: str, cores: int, config: list[str]) -> dict[str, A
     ]
     environment = {**os.environ, "TENSORLDP_TIMES": str(times), "PYTHONPATH": str(folder / "src")}
     with (folder / "log").open("w+") as log:
-        start = time.perf_counter()
+        start, used = time.perf_counter(), processor_seconds()
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT)
-        _, status, usage = os.wait4(process.pid, 0)
+        first, figures = float("nan"), [folder / f"results/figures/{study}.svg" for study in study_files()]
+        while not (ended := os.wait4(process.pid, os.WNOHANG))[0]:
+            time.sleep(0.1)
+            if first != first and any(
+                (folder / "results/figures" / f"{study}.svg").exists() for study in study_files()
+            ):
+                first = time.perf_counter() - start
+        _, status, usage = ended
         wall = time.perf_counter() - start
+        cpu = processor_seconds() - used
         log.seek(0)
         text = log.read()
     if status:
@@ -71,6 +108,8 @@ def run(folder: Path, target: str, cores: int, config: list[str]) -> dict[str, A
     scripts["seconds"] = scripts[["seconds", "cpu"]].max(axis=1)
     return {
         "wall": wall,
+        "cpu": cpu,
+        "first": first,
         "jobs": int(jobs[-1]) if jobs else 0,
         "scripts": scripts,
         "snakemake_mb": usage.ru_maxrss / 1024,
@@ -89,7 +128,8 @@ def report(title: str, found: dict[str, Any], cores: int) -> float:
             f"{part['peak_mb'].max():>10.0f}"
         )
     print(
-        f"jobs {found['jobs']}, wall {found['wall']:.1f} s on {cores} cores, compute {compute:.1f} s = {ideal:.1f} s "
+        f"jobs {found['jobs']}, wall {found['wall']:.1f} s on {cores} cores, processor {found['cpu']:.1f} s, "
+        f"first study's figure after {found['first']:.1f} s, compute {compute:.1f} s = {ideal:.1f} s "
         f"a core, overhead {1 - ideal / found['wall']:.1%} of the wall time, "
         f"Snakemake's own peak {found['snakemake_mb']:.0f} MB",
         flush=True,
@@ -105,13 +145,34 @@ def with_more(config: list[str], study: str, epsilon: float) -> list[str]:
     return [*config, f"epsilons={json.dumps({study: sorted([*own, epsilon])})}"]
 
 
+def compare(commit: str, turns: int, target: str, cores: int, config: list[str]) -> None:
+    """Run both workflows in turns; print each turn, and the medians and ranges of the ratios."""
+    seen = []
+    for turn in range(turns):
+        here: dict[str, dict[str, Any]] = {}
+        for name in (commit, ""):
+            with tempfile.TemporaryDirectory() as place:
+                copy_workflow(Path(place) / "project", name)
+                here[name] = run(Path(place) / "project", target, cores, config)
+            report(f"turn {turn + 1}: {name or 'this tree'}", here[name], cores)
+        seen.append({key: here[""][key] / here[commit][key] for key in ("wall", "cpu", "first")})
+    ratios = pd.DataFrame(seen)
+    print(f"\nthis tree over {commit}:\n{ratios.agg(['median', 'min', 'max']).round(3).to_string()}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--target", default="all", help="all, metrics or figures")
     parser.add_argument("--cores", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--config", nargs="*", default=[], help="as Snakemake's")
     parser.add_argument("--more", metavar="STUDY=EPSILON", help="then run again with one more epsilon")
+    parser.add_argument("--beside", metavar="COMMIT", help="run this commit's workflow, too")
+    parser.add_argument("--turns", type=int, default=1, help="of both commits")
     args = parser.parse_args()
+    adopt_orphans()
+    if args.beside:
+        compare(args.beside, args.turns, args.target, args.cores, args.config)
+        return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         copy_workflow(folder)
