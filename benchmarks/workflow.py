@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import ctypes
 import json
+import math
 import os
 import re
 import resource
@@ -85,7 +86,7 @@ def run(folder: Path, target: str, cores: int, config: list[str]) -> dict[str, A
     with (folder / "log").open("w+") as log:
         start, used = time.perf_counter(), processor_seconds()
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT)
-        first, figures = float("nan"), [folder / f"results/figures/{study}.svg" for study in study_files()]
+        first, figures = math.nan, [folder / f"results/figures/{study}.svg" for study in study_files()]
         while not (ended := os.wait4(process.pid, os.WNOHANG))[0]:
             time.sleep(0.1)
             if first != first and any(
