@@ -89,9 +89,7 @@ def run(folder: Path, target: str, cores: int, config: list[str]) -> dict[str, A
         first, figures = math.nan, [folder / f"results/figures/{study}.svg" for study in study_files()]
         while not (ended := os.wait4(process.pid, os.WNOHANG))[0]:
             time.sleep(0.1)
-            if first != first and any(
-                (folder / "results/figures" / f"{study}.svg").exists() for study in study_files()
-            ):
+            if math.isnan(first) and any(figure.exists() for figure in figures):
                 first = time.perf_counter() - start
         _, status, usage = ended
         wall = time.perf_counter() - start
