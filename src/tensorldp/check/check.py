@@ -275,10 +275,16 @@ class _Check:
             str(self.target.dtype).removeprefix("torch."),
             "" if self.claim.metric is None else self.claim.metric.name,
             self.rests_on,
-            self.target.notes,
+            (*self.target.notes, *self._repeated(refuted)),
             by_clock=self.budget.paced or self.budget.over,
             closest=None if refuted else self.closest,
         )
+
+    def _repeated(self, refuted: bool) -> Iterator[str]:
+        """Yields what to know of a function that is refuted and gives a record the same release each time."""
+        told = self.findings[0] if refuted else None
+        if told is not None and told.trials and self.target.mechanism is None and self.target.repeats(self.pair_of(told)):
+            yield REPEATS
 
     def _first_look(self) -> None:
         """Finds out what a release is made of, and checks that there is memory for what is examined."""

@@ -10,6 +10,7 @@
 | list of varying length | its length, its items up to the longest seen, and a code of those beyond |
 | set | a bit for each known member, and a code of the others |
 | dictionary | for each key seen whether it is there and its value, and a code of the other keys |
+| order of a dictionary's keys | each key's place if the order varies, else part of that code where it is unusual |
 
 A code depends on the value alone, so equal values have equal codes in every call.
 """
@@ -21,6 +22,8 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -233,9 +236,18 @@ class Bits(Layout):
 
 @dataclass
 class Keys(Layout):
-    """A dictionary: for each key whether it is there and its value, and a code of all other keys and values."""
+    """A dictionary: for each key whether it is there and its value, and a code of all other keys and values.
+
+    The order of its keys is released too, as JSON keeps it.
+
+    Attributes:
+        parts: of each key that was seen.
+        order: those keys as every dictionary seen had them, empty where that varies: then each key's place, from 1
+            on, stands in place of whether it is there.
+    """
 
     parts: dict[str, Layout]
+    order: tuple[str, ...]
 
     def __post_init__(self) -> None:
         self.width = 1 + sum(1 + part.width for part in self.parts.values())
@@ -244,10 +256,14 @@ class Keys(Layout):
     def row(self, value: Any) -> Row:
         if not isinstance(value, dict):
             raise unlike("a dictionary", value)
+        places = dict.fromkeys(value, 1) if self.order else {key: place for place, key in enumerate(value, start=1)}
         found: Row = []
         for key, part in self.parts.items():
-            found += [1, *part.row(value[key])] if key in value else [0] * (1 + part.width)
-        others = sorted((key, code(one)) for key, one in value.items() if key not in self.parts)
+            found += [places[key], *part.row(value[key])] if key in value else [0] * (1 + part.width)
+        others: list[Any] = sorted((key, code(one)) for key, one in value.items() if key not in self.parts)
+        here = [key for key in value if key in self.parts]
+        if self.order and here != [key for key in self.order if key in value]:
+            others.append(tuple(here))
         return [*found, code(tuple(others)) if others else 0]
 
 
@@ -290,7 +306,8 @@ def learned(values: Sequence[Any], universe: Iterable[Any] = ()) -> Layout:
         return Bits(tuple(sorted(members, key=lambda member: (type(member).__name__, member))))
     if kinds == {"dict"}:
         names = sorted(set().union(*values))
-        return Keys({name: learned([value[name] for value in values if name in value], universe) for name in names})
+        parts = {name: learned([value[name] for value in values if name in value], universe) for name in names}
+        return Keys(parts, _common_order(values))
     if kinds <= {"list", "array"}:
         listed = [_items(value) or () for value in values]
         lengths = {len(items) for items in listed}
@@ -300,6 +317,20 @@ def learned(values: Sequence[Any], universe: Iterable[Any] = ()) -> Layout:
             raise InputError("releases are all empty: nothing can be learned from them, and nothing checked")
         return Run(learned([item for items in listed for item in items], universe), max(lengths))
     raise InputError(f"releases must be alike: some are {' and some '.join(sorted(PLURALS[kind] for kind in kinds))}")
+
+
+def _common_order(values: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+    """Returns the keys of some dictionaries in an order that all of them keep; empty where there is none."""
+    sorter: TopologicalSorter[str] = TopologicalSorter()
+    for keys in dict.fromkeys(map(tuple, values)):
+        for key in keys:
+            sorter.add(key)
+        for key, later in pairwise(keys):
+            sorter.add(later, key)
+    try:
+        return tuple(sorter.static_order())
+    except CycleError:
+        return ()
 
 
 PLURALS = {"one": "single values", "array": "arrays", "set": "sets", "dict": "dictionaries", "list": "lists"}

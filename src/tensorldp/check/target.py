@@ -65,6 +65,7 @@ def _states(checked: object) -> dict[int, object]:
     return {key: one for key, one in seen.items() if isinstance(one, STATES)}
 
 
+ANEW = 16  # copies that are compared, until two differ: one that keeps its first answer differs only now and then
 OBJECT = "give a class, or a function without parameters, that makes it"
 
 
@@ -162,16 +163,25 @@ class Target:
         if isinstance(self.unused, str):
             return self.unused
         most = min(64, max(1, AT_ONCE // self.size))
-        seen = []
-        for index in range(2):
+        first: list[Tensor] = []
+        for index in range(ANEW):
+            sizes = (1, 1, most) if index < 2 else (1,)
             try:
                 fresh, source = self.anew(), generator("check", "anew", index)
-                seen.append([fresh.release(record.expand(n, *record.shape), source) for n in (1, 1, most)])
+                seen = [fresh.release(record.expand(n, *record.shape), source) for n in sizes]
             except Exception as error:  # a copy need not work where the original does
                 return f"a copy of it does not work ({error if isinstance(error, InputError) else described(error)})"
-        if all(torch.equal(first, second) for first, second in zip(*seen, strict=True)):
-            return "its copies release the same whatever generator they are given: draw from the generator"
-        return ""
+            first = first or seen
+            if not all(torch.equal(one, other) for one, other in zip(first, seen, strict=False)):
+                return ""
+        return "its copies release the same whatever generator they are given: draw from the generator"
+
+    def repeats(self, record: Tensor) -> bool:
+        """Returns whether all releases of a record are the same, in one call and in the next."""
+        most = min(64, max(1, AT_ONCE // max(self.size, self.width)))
+        source = generator("check", "repeats", self.name)
+        seen = torch.cat([self.release(record.expand(n, *record.shape), source) for n in (most, 1)])
+        return bool((seen == seen[:1]).all())
 
     def of_reals(self, dtype: torch.dtype) -> Target:
         """Returns this target for records of a format, its releases rounded to hide all of that format's steps.
