@@ -96,9 +96,24 @@ class Layout(ABC):
     width: int
     whole: bool
 
+    @property
+    def is_plain(self) -> bool:
+        """Returns whether its columns are a number, an array or numbers in their order, so that they need no names."""
+        parts = self.parts if isinstance(self, Parts) else (self,)
+        return all(isinstance(part, One) and not part.coded for part in parts) or isinstance(self, Array)
+
+    @property
+    def coded(self) -> bool:
+        """Returns whether codes stand in it for values that are no numbers."""
+        return False
+
     @abstractmethod
     def row(self, value: Any) -> Row:
         """Returns the columns of a plain value."""
+
+    def names(self, of: str) -> list[str]:
+        """Returns what each column is, `of` being what a message calls the part."""
+        return [of] if self.width == 1 else [f"{of}, element {place}" for place in range(self.width)]
 
     def rows(self, values: Sequence[Any]) -> npt.NDArray[Any]:
         """Returns the columns of plain values, int64 or float64 (values, width).
@@ -138,15 +153,19 @@ class Layout(ABC):
 
 @dataclass
 class One(Layout):
-    """A number or a code."""
+    """A number, or where `coded` the code of what is none."""
 
     whole: bool
+    coded: bool = False
     width: int = 1
 
     def row(self, value: Any) -> Row:
         if isinstance(value, (tuple, frozenset, dict, np.ndarray)):
             raise unlike("one value", value)
         return [_number(value)]
+
+    def names(self, of: str) -> list[str]:
+        return [f"a code of {of or 'the release'}" if self.coded else of]
 
 
 @dataclass
@@ -189,11 +208,18 @@ class Parts(Layout):
         self.width = sum(part.width for part in self.parts)
         self.whole = all(part.whole for part in self.parts)
 
+    @property
+    def coded(self) -> bool:
+        return any(part.coded for part in self.parts)
+
     def row(self, value: Any) -> Row:
         items = _items(value)
         if items is None or len(items) != len(self.parts):
             raise unlike(f"{len(self.parts)} items", value)
         return [one for part, item in zip(self.parts, items, strict=True) for one in part.row(item)]
+
+    def names(self, of: str) -> list[str]:
+        return [name for place, part in enumerate(self.parts) for name in part.names(_within(of, f"item {place}"))]
 
 
 @dataclass
@@ -207,6 +233,10 @@ class Run(Layout):
         self.width = 2 + self.most * self.part.width
         self.whole = self.part.whole
 
+    @property
+    def coded(self) -> bool:
+        return self.part.coded
+
     def row(self, value: Any) -> Row:
         items = _items(value)
         if items is None:
@@ -214,6 +244,10 @@ class Run(Layout):
         found = [one for item in items[: self.most] for one in self.part.row(item)]
         found += [0] * (self.most * self.part.width - len(found))
         return [len(items), *found, code(items[self.most :]) if len(items) > self.most else 0]
+
+    def names(self, of: str) -> list[str]:
+        items = [name for place in range(self.most) for name in self.part.names(_within(of, f"item {place}"))]
+        return [_within(of, "its length"), *items, _within(of, f"a code of the items from {self.most} on")]
 
 
 @dataclass
@@ -232,6 +266,10 @@ class Bits(Layout):
             raise unlike("a set", value)
         others = sorted(map(code, value - self._known))
         return [*(int(member in value) for member in self.members), code(tuple(others)) if others else 0]
+
+    def names(self, of: str) -> list[str]:
+        members = [_within(of, f"whether it has {shown(member)}") for member in self.members]
+        return [*members, _within(of, "a code of its other members")]
 
 
 @dataclass
@@ -253,6 +291,10 @@ class Keys(Layout):
         self.width = 1 + sum(1 + part.width for part in self.parts.values())
         self.whole = all(part.whole for part in self.parts.values())
 
+    @property
+    def coded(self) -> bool:
+        return any(part.coded for part in self.parts.values())
+
     def row(self, value: Any) -> Row:
         if not isinstance(value, dict):
             raise unlike("a dictionary", value)
@@ -265,6 +307,17 @@ class Keys(Layout):
         if self.order and here != [key for key in self.order if key in value]:
             others.append(tuple(here))
         return [*found, code(tuple(others)) if others else 0]
+
+    def names(self, of: str) -> list[str]:
+        found = []
+        for key, part in self.parts.items():
+            found.append(_within(of, f"{'whether it has' if self.order else 'the place of'} the key {shown(key)}"))
+            found += part.names(_within(of, shown(key)))
+        return [*found, _within(of, "a code of its other keys, or of an unusual order")]
+
+
+def _within(of: str, part: str) -> str:
+    return f"{of}, {part}" if of else part
 
 
 def _parts(layout: Layout) -> tuple[Layout, ...]:
@@ -300,7 +353,8 @@ def learned(values: Sequence[Any], universe: Iterable[Any] = ()) -> Layout:
             return Array(shapes.pop(), all(value.dtype.kind in "biu" for value in values))
         kinds = {"list"}
     if kinds == {"one"}:
-        return One(not any(isinstance(value, float) for value in values))
+        coded = any(value is None or isinstance(value, (str, bytes)) for value in values)
+        return One(not any(isinstance(value, float) for value in values), coded)
     if kinds == {"set"}:
         members = set(map(plain, universe)).union(*values)
         return Bits(tuple(sorted(members, key=lambda member: (type(member).__name__, member))))

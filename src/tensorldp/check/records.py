@@ -51,6 +51,11 @@ class Records(ABC):
         inside = self.domain.project(points)
         return inside.round() if self.integer else inside
 
+    @property
+    def record(self) -> str:
+        """Returns what a record is, in words."""
+        return f"one of {self}"
+
     def pairs(self) -> Iterator[tuple[str, Tensor, Tensor]]:
         """Yields pairs of points that this kind of records suggests, each with its name."""
         return iter(())
@@ -114,6 +119,11 @@ class Categories(Records):
 
     def together(self, points: Tensor) -> npt.NDArray[Any]:
         return np.array(self.given(points))
+
+    @property
+    def record(self) -> str:
+        """Returns what a record is, in words."""
+        return f"one of {len(self.values)} categories, {shown(self.values[0])} to {shown(self.values[-1])}"
 
     def __str__(self) -> str:
         return f"{len(self.values)} categories"
@@ -218,6 +228,11 @@ class Rows(Records):
                     x_prime = x.clone()
                     x[place], x_prime[place] = step / column.steps, 1.0
                     yield f"{name} = {column.cells(np.array([step / column.steps]))[0]} and the last", x, x_prime
+
+    @property
+    def record(self) -> str:
+        """Returns what a record is, in words."""
+        return f"a row of {', '.join(self.columns)}"
 
     def __str__(self) -> str:
         return f"rows of {', '.join(self.columns)}"

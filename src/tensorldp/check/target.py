@@ -18,8 +18,8 @@ from torch import Tensor
 
 from tensorldp.audit.observed import Form, observed
 from tensorldp.check.calls import Foreign
-from tensorldp.check.records import Records, records_of
-from tensorldp.domain import Domain
+from tensorldp.check.records import Numbers, Records, records_of
+from tensorldp.domain import Ball, Domain
 from tensorldp.errors import InputError, blamed, described
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.randomness import generator
@@ -176,9 +176,9 @@ class Target:
                 return ""
         return "its copies release the same whatever generator they are given: draw from the generator"
 
-    def repeats(self, record: Tensor) -> bool:
-        """Returns whether all releases of a record are the same, in one call and in the next."""
-        most = min(64, max(1, AT_ONCE // max(self.size, self.width)))
+    def repeats(self, record: Tensor, count: int) -> bool:
+        """Returns whether `count` releases of a record are all the same, in one call and in the next."""
+        most = max(1, min(count - 1, AT_ONCE // max(self.size, self.width)))
         source = generator("check", "repeats", self.name)
         seen = torch.cat([self.release(record.expand(n, *record.shape), source) for n in (most, 1)])
         return bool((seen == seen[:1]).all())
@@ -204,6 +204,29 @@ class Target:
     def notes(self) -> tuple[str, ...]:
         """Returns what a user should know of how a function was called and its releases were read."""
         return tuple(self.function.notes) if isinstance(self.function, Foreign) else ()
+
+    @property
+    def columns(self) -> list[str]:
+        """Returns what each column of a function's release is; empty where it is no more than numbers."""
+        return self.function.columns if isinstance(self.function, Foreign) else []
+
+    @property
+    def coded(self) -> bool:
+        """Returns whether codes stand in a function's release for values that are no numbers."""
+        return isinstance(self.function, Foreign) and self.function.coded
+
+    @property
+    def record(self) -> str:
+        """Returns what a record is, in words."""
+        if self.records is not None and not isinstance(self.records, Numbers):
+            return self.records.record
+        kind = "whole" if self.integer else str(self.dtype).removeprefix("torch.")
+        shape = " x ".join(map(str, self.domain.shape))
+        numbers = f"{shape} {kind} numbers" if self.size > 1 else f"one {kind} number"
+        if isinstance(self.domain, Ball):
+            return f"{numbers} in a ball of radius {self.domain.radius:g}"
+        box = self.domain.as_box()
+        return f"{numbers} from {box.low:g} to {box.high:g}"
 
     @property
     def size(self) -> int:

@@ -336,7 +336,7 @@ def test_a_check_says_that_time_ended_before_there_was_a_bound(monkeypatch: pyte
     found = check(slow, domain=BOX, claim_epsilon=1.0, minutes=0.2)
     assert (found.refuted, found.epsilon_lower) == (False, 0.0)
     assert re.search(r"  proved:  no bound: time ended after \d+ releases of each record of a pair", str(found))
-    assert 'would have found: no lie about "all low and all high", however large' in str(found)
+    assert "would have found: no lie about two records (all low and all high), however large" in str(found)
     write_verdict(tmp_path, found)
     written = json.loads((tmp_path / "verdict.json").read_text())
     assert misfits(written, VERDICT) == []
