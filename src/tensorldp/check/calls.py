@@ -33,7 +33,7 @@ from torch import Tensor
 from tensorldp.check.columns import Layout, learned, plain
 from tensorldp.check.decoding import recognised
 from tensorldp.check.records import Numbers, Records
-from tensorldp.errors import InputError, blamed, described, kind_of, shown
+from tensorldp.errors import InputError, blamed, described, joined, kind_of, shown
 from tensorldp.randomness import derive_seed, generator, numpy_generator, seed_from
 
 BATCH, RECORD = "batch", "record"
@@ -125,7 +125,9 @@ class Foreign:
         with blamed(f"{name} cannot be made"):
             self.function = function() if self.made else function
         if not callable(self.function):
-            raise InputError(f"{name} makes {kind_of(self.function)}, which cannot be called")
+            methods = [one for one, _ in inspect.getmembers(self.function, inspect.ismethod) if not one.startswith("_")]
+            hint = f": name one of its methods, {joined(methods, 'or')}, as module:Class.method" if methods else ""
+            raise InputError(f"{name} makes {kind_of(self.function)}, which cannot be called{hint}")
         self.found: list[Protocol] = []
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Foreign:
@@ -190,7 +192,15 @@ class Foreign:
             for record in self.records.given(points):
                 if protocol.randomness == "seed":
                     given = KINDS["seed"](source)
-                released.append(self._with(protocol, record, given))
+                try:
+                    released.append(self._with(protocol, record, given))
+                except Exception as error:
+                    if isinstance(error, InputError) or not (released or self.found):
+                        raise
+                    raise InputError(
+                        f"{self.name} failed after it had worked: {described(error)}, on the record {shown(record)}; "
+                        f"{FAILED}"
+                    ) from error
             return released
 
     def _tensor(self, points: Tensor) -> Any:
@@ -325,6 +335,10 @@ WORDS = {
     "seed": "with a seed",
     "global": "with a record alone",
 }
+FAILED = (
+    "return what an observer sees of a failure, or if a release uses something up, such as a budget, give a function "
+    "that makes it anew for each record"
+)
 CALLED_WRONGLY = (TypeError, AttributeError, ValueError)  # what a call of another kind than expected raises
 OWN_SOURCE = (
     "it draws from a source of its own, which no seed reaches: the same command gives other numbers, within the "

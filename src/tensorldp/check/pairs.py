@@ -34,7 +34,7 @@ class Pair:
         if target.records is None or isinstance(target.records, Numbers):
             return self.name
         first, second = map(shown, target.records.given(torch.stack((self.x, self.x_prime))))
-        return f"x is {first} and x' is {second}"
+        return f"x is {first}, x' is {second}"
 
 
 def pairs(

@@ -239,5 +239,13 @@ class Rows(Records):
 
 
 def records_of(domain: Domain | Records) -> Records:
-    """Returns the kind of records: numbers where only a box or a ball is given."""
-    return domain if isinstance(domain, Records) else Numbers(domain)
+    """Returns the kind of records: numbers where only a box or a ball is given.
+
+    Raises:
+        InputError: if it is something else.
+    """
+    if isinstance(domain, Records):
+        return domain
+    if not isinstance(domain, Domain):
+        raise InputError(f"domain must be a Box, a Ball, Numbers, Categories or Rows, got {shown(domain)}")
+    return Numbers(domain)

@@ -20,7 +20,7 @@ from tensorldp.audit.observed import Form, observed
 from tensorldp.check.calls import Foreign
 from tensorldp.check.records import Numbers, Records, records_of
 from tensorldp.domain import Ball, Domain
-from tensorldp.errors import InputError, blamed, described
+from tensorldp.errors import InputError, blamed, described, shown
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.randomness import generator
 
@@ -251,7 +251,7 @@ class Target:
         same buffer each time. It has to return one row a record, of the same form each time.
         """
         given = batch.to(self.dtype, copy=True, memory_format=torch.contiguous_format)
-        with blamed(f"{self.name} failed on a batch of shape {tuple(batch.shape)}"), _told_of_dtypes(self.dtype):
+        with blamed(f"{self.name} failed on {self._told(batch)}"), _told_of_dtypes(self.dtype):
             form, seen = observed(self.name, self.function(given, source), batch.shape[0])
         if self.form is None:
             if self.mechanism is not None and (form.shape != self.domain.shape or form.dtype.is_complex):
@@ -260,6 +260,13 @@ class Target:
         elif form != self.form:
             raise InputError(f"releases of {self.name} must be alike: one is {form}, one before was {self.form}")
         return seen if form.whole or not self.step else (seen / self.step).round() * self.step
+
+    def _told(self, batch: Tensor) -> str:
+        """Returns what an error calls a batch; the first one with its first record, which a function may not want."""
+        told = f"a batch of shape {tuple(batch.shape)}"
+        if self.records is None or not isinstance(self.function, Foreign) or self.function.found:
+            return told
+        return f"{told}, whose first record is {shown(self.records.given(batch[:1])[0])} ({self.record})"
 
     def likelihood_ratio(self, x: Tensor, x_prime: Tensor) -> Callable[[Tensor], Tensor] | None:
         """Returns y -> log p(y|x) - log p(y|x') as the mechanism declares it, or None where it declares none."""

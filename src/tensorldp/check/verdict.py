@@ -105,7 +105,14 @@ class Verdict:
         if self.no_bound:
             return f"no bound: {self.no_bound}"
         each = f" for each unit of {self.metric} distance" if self.metric else ""
-        return f"epsilon >= {self.epsilon_lower:.4g}{each} at delta {self.delta_lower:.3g}"
+        return f"epsilon {self._least} {self.epsilon_lower:.4g}{each} at delta {self.delta_lower:.3g}"
+
+    @property
+    def _least(self) -> str:
+        """Returns ">" where the bound is the claim that is refuted, which is then too small itself."""
+        refuting = [one for one in self.findings if one.kind in one.REFUTES and one.delta == self.delta_lower]
+        claimed = {one.epsilon / (one.distance or 1.0) for one in refuting if one.epsilon is not None}
+        return ">" if self.refuted and self.epsilon_lower in claimed else ">="
 
     def summary(self) -> str:
         """Returns three to five plain sentences.
