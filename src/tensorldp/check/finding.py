@@ -9,7 +9,6 @@ from typing import Any
 
 from tensorldp.check.claim import Claim
 from tensorldp.check.events import Event
-from tensorldp.check.observers import MOST_COLUMNS, OneRelease
 from tensorldp.check.search import Breach, Trail
 from tensorldp.check.target import Target
 from tensorldp.check.words import in_words
@@ -169,7 +168,7 @@ def event_finding(
 
 def _elements(trail: Trail, event: Event, target: Target) -> str:
     """Says what the elements that an event of one release names are, or that some are codes; empty for numbers."""
-    names = target.columns if isinstance(trail.observer, OneRelease) and target.width <= MOST_COLUMNS else ()
+    names = target.columns if trail.observer.is_whole(target) else ()
     places = [int(place) for place in re.findall(r"element (\d+)", event.statistic)]
     told = [f"element {place} is {names[place]}" for place in dict.fromkeys(places) if place < len(names)]
     if not told and target.coded:

@@ -22,7 +22,7 @@ from tensorldp.check.claim import Claim
 from tensorldp.check.distinguishers import Columns, Distinguisher, Observations, Scene, Statistic
 from tensorldp.check.events import Event, Lead, best_lead
 from tensorldp.check.gambling import Stages, gamble
-from tensorldp.check.observers import MOST_COLUMNS, Observer, OneRelease
+from tensorldp.check.observers import MOST_COLUMNS, Observer
 from tensorldp.check.pairs import Pair, changed, moved, pairs, same, subset
 from tensorldp.check.response import farthest_corners
 from tensorldp.check.target import Target
@@ -507,7 +507,7 @@ class Search:
     def example(self, trail: Trail, event: Event, most: int) -> str:
         """Draws a release that an event of one release holds, as a function returned it; empty if none of `most` is."""
         target, function = self.target, self.target.function
-        if not isinstance(function, Foreign) or not isinstance(trail.observer, OneRelease):
+        if not isinstance(function, Foreign) or not trail.observer.is_whole(target):
             return ""
         statistic, drawn = trail.statistics[event.statistic], 0
         with function.keeping() as kept:
