@@ -33,7 +33,7 @@ from torch import Tensor
 from tensorldp.check.columns import Layout, learned, plain
 from tensorldp.check.decoding import recognised
 from tensorldp.check.records import Numbers, Records
-from tensorldp.errors import InputError, blamed, described, kind_of
+from tensorldp.errors import InputError, blamed, described, joined, kind_of, shown
 from tensorldp.randomness import derive_seed, generator, numpy_generator, seed_from
 
 BATCH, RECORD = "batch", "record"
@@ -88,6 +88,7 @@ class Protocol:
         turned: whether it returns columns for a batch, and not rows.
         readings: what becomes of a release; none where a batch gives one tensor or array of numbers.
         notes: what a user should know of all this.
+        kept: releases as messages show them, by the columns that they became; None while none are kept.
     """
 
     way: str
@@ -96,6 +97,7 @@ class Protocol:
     turned: bool = False
     readings: tuple[Reading, ...] = ()
     notes: list[str] = field(default_factory=list)
+    kept: dict[bytes, str] | None = None
 
 
 class Foreign:
@@ -123,7 +125,9 @@ class Foreign:
         with blamed(f"{name} cannot be made"):
             self.function = function() if self.made else function
         if not callable(self.function):
-            raise InputError(f"{name} makes {kind_of(self.function)}, which cannot be called")
+            methods = [one for one, _ in inspect.getmembers(self.function, inspect.ismethod) if not one.startswith("_")]
+            hint = f": name one of its methods, {joined(methods, 'or')}, as module:Class.method" if methods else ""
+            raise InputError(f"{name} makes {kind_of(self.function)}, which cannot be called{hint}")
         self.found: list[Protocol] = []
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Foreign:
@@ -139,6 +143,32 @@ class Foreign:
     def notes(self) -> list[str]:
         """Returns what a user should know of how it is called."""
         return [note for protocol in self.found for note in protocol.notes]
+
+    @property
+    def columns(self) -> list[str]:
+        """Returns what each column of a release is; empty where it is a number, or numbers in their order."""
+        readings = self.found[0].readings if self.found else ()
+        if all(reading.compute is plain and reading.layout.is_plain for reading in readings):
+            return []
+        names = [reading.layout.names("" if reading.compute is plain else "decoded") for reading in readings]
+        return [name for some in names for name in some]
+
+    @property
+    def coded(self) -> bool:
+        """Returns whether codes stand among the columns of a release for values that are no numbers."""
+        return any(reading.layout.coded for protocol in self.found for reading in protocol.readings)
+
+    @contextmanager
+    def keeping(self) -> Iterator[dict[bytes, str]]:
+        """Keeps what is released meanwhile, by its columns; nothing where a batch gives one tensor or array."""
+        kept: dict[bytes, str] = {}
+        for protocol in self.found:
+            protocol.kept = kept
+        try:
+            yield kept
+        finally:
+            for protocol in self.found:
+                protocol.kept = None
 
     def __call__(self, points: Tensor, source: torch.Generator) -> Any:
         """Releases the records that points (batch, *shape) stand for, one row each.
@@ -162,7 +192,15 @@ class Foreign:
             for record in self.records.given(points):
                 if protocol.randomness == "seed":
                     given = KINDS["seed"](source)
-                released.append(self._with(protocol, record, given))
+                try:
+                    released.append(self._with(protocol, record, given))
+                except Exception as error:
+                    if isinstance(error, InputError) or not (released or self.found):
+                        raise
+                    raise InputError(
+                        f"{self.name} failed after it had worked: {described(error)}, on the record {shown(record)}; "
+                        f"{FAILED}"
+                    ) from error
             return released
 
     def _tensor(self, points: Tensor) -> Any:
@@ -275,15 +313,18 @@ class Foreign:
             raise InputError(f"{self.name} must return one release a record: for {rows}, got {len(each)}")
         return [tuple(one) if isinstance(one, Iterator) else one for one in each]  # one can be read once only
 
-    def _read(self, protocol: Protocol, out: Any, rows: int) -> Any:
+    def _read(self, protocol: Protocol, out: Any, count: int) -> Any:
         """Returns releases as one tensor or array of numbers, a row each."""
         if not protocol.readings:
             return out
-        each = self._each(protocol, out, rows)
+        each = self._each(protocol, out, count)
         with _about(self.name):
             parts = [reading.rows(each) for reading in protocol.readings]
         whole = all(part.dtype == np.int64 for part in parts)
-        return np.concatenate(parts, axis=1, dtype=np.int64 if whole else np.float64)
+        rows = np.concatenate(parts, axis=1, dtype=np.int64 if whole else np.float64)
+        if protocol.kept is not None:
+            protocol.kept.update((row.tobytes(), shown(one)) for row, one in zip(rows, each, strict=True))
+        return rows
 
 
 WORDS = {
@@ -294,6 +335,10 @@ WORDS = {
     "seed": "with a seed",
     "global": "with a record alone",
 }
+FAILED = (
+    "return what an observer sees of a failure, or if a release uses something up, such as a budget, give a function "
+    "that makes it anew for each record"
+)
 CALLED_WRONGLY = (TypeError, AttributeError, ValueError)  # what a call of another kind than expected raises
 OWN_SOURCE = (
     "it draws from a source of its own, which no seed reaches: the same command gives other numbers, within the "

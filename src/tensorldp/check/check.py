@@ -50,6 +50,12 @@ NEW_START = (6.0, 132.0)  # calls, and records, that it takes to see whether fir
 DECLARED = 5.0  # releases that each of `samples` takes of a pair where declarations are tested
 NOISE_PILOT, LEAST_NOISE = 200_000, 1000  # elements that tell how long an element takes, and that are worth a test
 LEAST_CALLS = 40  # that are worth a comparison of times
+EXAMPLES = 1024  # releases of each record among which one is looked for that shows an event
+SAME = 64  # releases of a record that are compared
+REPEATS = (
+    "all releases of a record were the same: there is no noise, each call draws the same, or answers are remembered; "
+    "to check the first answer of what remembers, give a function that makes it anew for each record"
+)
 TOO_LARGE = f"not tried: a claim of more than {COUNTABLE_NATS:g} nats cannot be contradicted by counting releases"
 
 
@@ -227,6 +233,7 @@ class _Check:
     closest: Finding | None = None
     drawn: int = 0
     rests_on: int | None = None
+    notes: list[str] = field(default_factory=list)
 
     def run(self, floating_point: bool, timing: bool, dtypes: Sequence[torch.dtype]) -> Verdict:
         start = time.process_time()
@@ -275,9 +282,10 @@ class _Check:
             str(self.target.dtype).removeprefix("torch."),
             "" if self.claim.metric is None else self.claim.metric.name,
             self.rests_on,
-            self.target.notes,
+            (*self.target.notes, *self.notes),
             by_clock=self.budget.paced or self.budget.over,
             closest=None if refuted else self.closest,
+            record=self.target.record,
         )
 
     def _first_look(self) -> None:
@@ -306,7 +314,7 @@ class _Check:
         return epsilon / distance if distance > 0.0 else 0.0
 
     def _finding(self, kind: str, breach: Breach, histogram: dict[str, list[float]] | None) -> Finding:
-        return breach_finding(kind, breach, histogram, self.claim)
+        return breach_finding(kind, breach, histogram, self.claim, self.target)
 
     def _time_left(self, name: str) -> bool:
         if self.budget.over:
@@ -353,8 +361,8 @@ class _Check:
             outcome += f", {AMONG_OTHERS} of {self.target.size} elements in batches with other records"
         if self.target.width > MOST_COLUMNS:
             outcome += f", {MOST_COLUMNS} of {self.target.width} elements of each pair"
+        kind = "locality" if breach is not None and breach.trail.observer.local else "guarantee"
         if breach is not None:
-            kind = "locality" if breach.trail.observer.local else "guarantee"
             self.findings.append(self._finding(kind, breach, histogram(search, breach)))
         if not TREES:
             self.attempts.append(Attempt("decision trees", 0.0, 0, 0.0, NO_TREES))
@@ -367,9 +375,24 @@ class _Check:
             self.attempts.append(Attempt("what only a first call does", 0.0, 0, 0.0, f"not tried: {no_start}"))
         if breach is None and search.first.points:
             goal = search.goal - min(0.0, search.capitals[search.first.observer.name])  # what was lost is to be won too
-            self.reach = reach(search.first.pair.name, search.stages, search.first.points, goal)
+            self.reach = reach(search.first.pair.named(self.target), search.stages, search.first.points, goal)
         if breach is not None or not self.findings:
             self._bound(search, breach)
+        if breach is not None and kind == "guarantee" and self.target.mechanism is None:
+            self._illustrate(search, breach)
+
+    def _illustrate(self, search: Search, breach: Breach) -> None:
+        """Adds to the finding a release that its event holds, and notes if releases of a record are all the same."""
+        most = self.budget.affordable(EXAMPLES, self.budget.pace(0.0, 2.0), 0.25)
+        short = self.budget.affordable(1, self.budget.pace(4.0, 4.0 * SAME), 0.25) < 1
+        pair = breach.trail.pair
+        try:
+            example = search.example(breach.trail, breach.event, most)
+            same = not short and all(self.target.repeats(record, SAME) for record in (pair.x, pair.x_prime))
+        except InputError:  # the claim is refuted, whatever fails now
+            return
+        self.findings[-1] = replace(self.findings[-1], example=example)
+        self.notes += [REPEATS] if same else []
 
     def _closest(
         self, trail: Trail, event: Event, counts: tuple[int, int, int], shown: dict[str, list[float]]
@@ -378,7 +401,7 @@ class _Check:
         points = self.claim.at(trail.pair.x, trail.pair.x_prime)
         claimed = min((epsilon for epsilon, delta in points if delta == event.delta), default=math.inf)
         event = replace(event, epsilon=claimed)
-        return event_finding("lower bound", trail.observer, trail.pair, event, counts, 0.0, shown, self.claim)
+        return event_finding("lower bound", trail, event, counts, 0.0, shown, self.claim, self.target)
 
     def _slow_to_start(self) -> bool:
         return self.budget.affordable(1, self.budget.pace(*NEW_START), EASY) < 1

@@ -10,6 +10,7 @@
 | list of varying length | its length, its items up to the longest seen, and a code of those beyond |
 | set | a bit for each known member, and a code of the others |
 | dictionary | for each key seen whether it is there and its value, and a code of the other keys |
+| order of a dictionary's keys | each key's place if the order varies, else part of that code where it is unusual |
 
 A code depends on the value alone, so equal values have equal codes in every call.
 """
@@ -21,6 +22,8 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -93,9 +96,24 @@ class Layout(ABC):
     width: int
     whole: bool
 
+    @property
+    def is_plain(self) -> bool:
+        """Returns whether its columns are a number, an array or numbers in their order, so that they need no names."""
+        parts = self.parts if isinstance(self, Parts) else (self,)
+        return all(isinstance(part, One) and not part.coded for part in parts) or isinstance(self, Array)
+
+    @property
+    def coded(self) -> bool:
+        """Returns whether codes stand in it for values that are no numbers."""
+        return False
+
     @abstractmethod
     def row(self, value: Any) -> Row:
         """Returns the columns of a plain value."""
+
+    def names(self, of: str) -> list[str]:
+        """Returns what each column is, `of` being what a message calls the part."""
+        return [of] if self.width == 1 else [f"{of}, element {place}" for place in range(self.width)]
 
     def rows(self, values: Sequence[Any]) -> npt.NDArray[Any]:
         """Returns the columns of plain values, int64 or float64 (values, width).
@@ -135,15 +153,19 @@ class Layout(ABC):
 
 @dataclass
 class One(Layout):
-    """A number or a code."""
+    """A number, or where `coded` the code of what is none."""
 
     whole: bool
+    coded: bool = False
     width: int = 1
 
     def row(self, value: Any) -> Row:
         if isinstance(value, (tuple, frozenset, dict, np.ndarray)):
             raise unlike("one value", value)
         return [_number(value)]
+
+    def names(self, of: str) -> list[str]:
+        return [f"a code of {of or 'the release'}" if self.coded else of]
 
 
 @dataclass
@@ -186,11 +208,18 @@ class Parts(Layout):
         self.width = sum(part.width for part in self.parts)
         self.whole = all(part.whole for part in self.parts)
 
+    @property
+    def coded(self) -> bool:
+        return any(part.coded for part in self.parts)
+
     def row(self, value: Any) -> Row:
         items = _items(value)
         if items is None or len(items) != len(self.parts):
             raise unlike(f"{len(self.parts)} items", value)
         return [one for part, item in zip(self.parts, items, strict=True) for one in part.row(item)]
+
+    def names(self, of: str) -> list[str]:
+        return [name for place, part in enumerate(self.parts) for name in part.names(_within(of, f"item {place}"))]
 
 
 @dataclass
@@ -204,6 +233,10 @@ class Run(Layout):
         self.width = 2 + self.most * self.part.width
         self.whole = self.part.whole
 
+    @property
+    def coded(self) -> bool:
+        return self.part.coded
+
     def row(self, value: Any) -> Row:
         items = _items(value)
         if items is None:
@@ -211,6 +244,10 @@ class Run(Layout):
         found = [one for item in items[: self.most] for one in self.part.row(item)]
         found += [0] * (self.most * self.part.width - len(found))
         return [len(items), *found, code(items[self.most :]) if len(items) > self.most else 0]
+
+    def names(self, of: str) -> list[str]:
+        items = [name for place in range(self.most) for name in self.part.names(_within(of, f"item {place}"))]
+        return [_within(of, "its length"), *items, _within(of, f"a code of the items from {self.most} on")]
 
 
 @dataclass
@@ -230,25 +267,57 @@ class Bits(Layout):
         others = sorted(map(code, value - self._known))
         return [*(int(member in value) for member in self.members), code(tuple(others)) if others else 0]
 
+    def names(self, of: str) -> list[str]:
+        members = [_within(of, f"whether it has {shown(member)}") for member in self.members]
+        return [*members, _within(of, "a code of its other members")]
+
 
 @dataclass
 class Keys(Layout):
-    """A dictionary: for each key whether it is there and its value, and a code of all other keys and values."""
+    """A dictionary: for each key whether it is there and its value, and a code of all other keys and values.
+
+    The order of its keys is released too, as JSON keeps it.
+
+    Attributes:
+        parts: of each key that was seen.
+        order: those keys as every dictionary seen had them, empty where that varies: then each key's place, from 1
+            on, stands in place of whether it is there.
+    """
 
     parts: dict[str, Layout]
+    order: tuple[str, ...]
 
     def __post_init__(self) -> None:
         self.width = 1 + sum(1 + part.width for part in self.parts.values())
         self.whole = all(part.whole for part in self.parts.values())
 
+    @property
+    def coded(self) -> bool:
+        return any(part.coded for part in self.parts.values())
+
     def row(self, value: Any) -> Row:
         if not isinstance(value, dict):
             raise unlike("a dictionary", value)
+        places = dict.fromkeys(value, 1) if self.order else {key: place for place, key in enumerate(value, start=1)}
         found: Row = []
         for key, part in self.parts.items():
-            found += [1, *part.row(value[key])] if key in value else [0] * (1 + part.width)
-        others = sorted((key, code(one)) for key, one in value.items() if key not in self.parts)
+            found += [places[key], *part.row(value[key])] if key in value else [0] * (1 + part.width)
+        others: list[Any] = sorted((key, code(one)) for key, one in value.items() if key not in self.parts)
+        here = [key for key in value if key in self.parts]
+        if self.order and here != [key for key in self.order if key in value]:
+            others.append(tuple(here))
         return [*found, code(tuple(others)) if others else 0]
+
+    def names(self, of: str) -> list[str]:
+        found = []
+        for key, part in self.parts.items():
+            found.append(_within(of, f"{'whether it has' if self.order else 'the place of'} the key {shown(key)}"))
+            found += part.names(_within(of, shown(key)))
+        return [*found, _within(of, "a code of its other keys, or of an unusual order")]
+
+
+def _within(of: str, part: str) -> str:
+    return f"{of}, {part}" if of else part
 
 
 def _parts(layout: Layout) -> tuple[Layout, ...]:
@@ -284,13 +353,15 @@ def learned(values: Sequence[Any], universe: Iterable[Any] = ()) -> Layout:
             return Array(shapes.pop(), all(value.dtype.kind in "biu" for value in values))
         kinds = {"list"}
     if kinds == {"one"}:
-        return One(not any(isinstance(value, float) for value in values))
+        coded = any(value is None or isinstance(value, (str, bytes)) for value in values)
+        return One(not any(isinstance(value, float) for value in values), coded)
     if kinds == {"set"}:
         members = set(map(plain, universe)).union(*values)
         return Bits(tuple(sorted(members, key=lambda member: (type(member).__name__, member))))
     if kinds == {"dict"}:
         names = sorted(set().union(*values))
-        return Keys({name: learned([value[name] for value in values if name in value], universe) for name in names})
+        parts = {name: learned([value[name] for value in values if name in value], universe) for name in names}
+        return Keys(parts, _common_order(values))
     if kinds <= {"list", "array"}:
         listed = [_items(value) or () for value in values]
         lengths = {len(items) for items in listed}
@@ -300,6 +371,20 @@ def learned(values: Sequence[Any], universe: Iterable[Any] = ()) -> Layout:
             raise InputError("releases are all empty: nothing can be learned from them, and nothing checked")
         return Run(learned([item for items in listed for item in items], universe), max(lengths))
     raise InputError(f"releases must be alike: some are {' and some '.join(sorted(PLURALS[kind] for kind in kinds))}")
+
+
+def _common_order(values: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+    """Returns the keys of some dictionaries in an order that all of them keep; empty where there is none."""
+    sorter: TopologicalSorter[str] = TopologicalSorter()
+    for keys in dict.fromkeys(map(tuple, values)):
+        for key in keys:
+            sorter.add(key)
+        for key, later in pairwise(keys):
+            sorter.add(later, key)
+    try:
+        return tuple(sorter.static_order())
+    except CycleError:
+        return ()
 
 
 PLURALS = {"one": "single values", "array": "arrays", "set": "sets", "dict": "dictionaries", "list": "lists"}

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from tensorldp.check.claim import Claim
 from tensorldp.check.events import Event
-from tensorldp.check.observers import Observer
-from tensorldp.check.pairs import Pair
-from tensorldp.check.search import Breach
+from tensorldp.check.search import Breach, Trail
+from tensorldp.check.target import Target
 from tensorldp.check.words import in_words
+from tensorldp.errors import joined
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,9 @@ class Finding:
         distance: of the two records, where the claim scales with one.
         statistic, threshold, above: the event: that the statistic is at least the threshold, or at most if not `above`.
         likelier: the record under which it comes up more often, "x" or "x'"; empty without an event.
+        elements: what the elements that the event names are in the release, such as "element 3 is 'age'"; empty where
+            a release is no more than numbers.
+        example: a release that the event holds, as a function returned it; empty where none was drawn.
     """
 
     kind: str
@@ -53,6 +57,8 @@ class Finding:
     threshold: float | None = field(default=None, repr=False)
     above: bool | None = field(default=None, repr=False)
     likelier: str = field(default="", repr=False)
+    elements: str = field(default="", repr=False)
+    example: str = field(default="", repr=False)
 
     REFUTES = ("guarantee", "locality", "declaration")
 
@@ -61,7 +67,9 @@ class Finding:
         """Returns the event in words, such as "element 3 is 1 or more"; empty without an event."""
         if self.threshold is None or self.above is None:
             return ""
-        return in_words(self.statistic, self.threshold, self.above)
+        words = in_words(self.statistic, self.threshold, self.above)
+        words += f" ({self.elements})" if self.elements else ""
+        return words + (f", as in the release {self.example}" if self.example else "")
 
     @property
     def shares(self) -> dict[str, float]:
@@ -94,24 +102,27 @@ def _allowed(epsilon: float, delta: float, other: float) -> float:
 SHOWN = 64  # elements of a record that a report keeps
 
 
-def breach_finding(kind: str, breach: Breach, histogram: dict[str, list[float]] | None, claim: Claim) -> Finding:
+def breach_finding(
+    kind: str, breach: Breach, histogram: dict[str, list[float]] | None, claim: Claim, target: Target
+) -> Finding:
     """Builds the finding for a breach of the claim."""
     trail, lead = breach.trail, breach.lead
     counts = (lead.hits, lead.other_hits, lead.trials)
-    return event_finding(kind, trail.observer, trail.pair, lead.event, counts, breach.log_evidence, histogram, claim)
+    return event_finding(kind, trail, lead.event, counts, breach.log_evidence, histogram, claim, target)
 
 
 def event_finding(
     kind: str,
-    observer: Observer,
-    pair: Pair,
+    trail: Trail,
     event: Event,
     counts: tuple[int, int, int],
     log_evidence: float,
     histogram: dict[str, list[float]] | None,
     claim: Claim,
+    target: Target,
 ) -> Finding:
     """Builds the finding for an event; `counts` are hits of the likelier record, of the other, and releases of each."""
+    observer, pair = trail.observer, trail.pair
     hits, others, trials = counts
     first, second = ("x'", "x") if event.swapped else ("x", "x'")
     share, other = hits / trials, others / trials
@@ -126,9 +137,10 @@ def event_finding(
     metric = None if observer.local else claim.metric
     distance = None if metric is None else metric.between(pair.x, pair.x_prime)
     apart = "" if metric is None else f", {distance:.4g} apart in {metric.name}"
+    named, elements = pair.named(target), _elements(trail, event, target)
     text = (
         f'in {observer.name}, the event "{event}" has frequency {share:.4g} under {first} and {other:.4g} under '
-        f"{second} ({pair.name}{apart}; {trials} releases of each); {expected}"
+        f"{second} ({named}{apart}; {trials} releases of each{'; ' + elements if elements else ''}); {expected}"
     )
     records = tuple(record.reshape(-1)[:SHOWN].tolist() for record in (pair.x, pair.x_prime))
     return Finding(
@@ -137,7 +149,7 @@ def event_finding(
         log_evidence,
         event.epsilon,
         event.delta,
-        pair.name,
+        named,
         records,  # type: ignore[arg-type]
         observer.name,
         str(event),
@@ -150,4 +162,15 @@ def event_finding(
         event.threshold,
         event.above,
         first,
+        elements,
     )
+
+
+def _elements(trail: Trail, event: Event, target: Target) -> str:
+    """Says what the elements that an event of one release names are, or that some are codes; empty for numbers."""
+    names = target.columns if trail.observer.is_whole(target) else ()
+    places = [int(place) for place in re.findall(r"element (\d+)", event.statistic)]
+    told = [f"element {place} is {names[place]}" for place in dict.fromkeys(places) if place < len(names)]
+    if not told and target.coded:
+        return "codes stand for what is no number"
+    return joined(told, "and") if told else ""

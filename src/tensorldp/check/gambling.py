@@ -82,8 +82,9 @@ class Reach:
         if self.probability is not None:
             found.append(f"an event that one record never gives and the other with probability {self.probability:.2g}")
         if not found:
-            return f'no lie about "{self.pair}", however large: the releases were too few for a bet'
-        return f'a lie that tells "{self.pair}" apart like {" or ".join(found)}, with a chance of {100.0 * CHANCE:g} %'
+            return f"no lie about two records ({self.pair}), however large: the releases were too few for a bet"
+        like = " or ".join(found)
+        return f"a lie that tells two records ({self.pair}) apart like {like}, with a chance of {100.0 * CHANCE:g} %"
 
 
 Stages = tuple[tuple[int, int], ...]

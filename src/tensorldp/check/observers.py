@@ -79,6 +79,10 @@ class Observer(ABC):
     def expected(self, target: Target, pair: Pair, second: bool) -> Observations | None:
         """Returns the observation without noise, to judge distances by; None if a release is not of a record's size."""
 
+    def is_whole(self, target: Target) -> bool:
+        """Returns whether an observation is all of the record's release, and nothing else."""
+        return False
+
 
 @dataclass(frozen=True)
 class OneRelease(Observer):
@@ -89,6 +93,9 @@ class OneRelease(Observer):
     """
 
     name: str = "one release"
+
+    def is_whole(self, target: Target) -> bool:
+        return target.width <= MOST_COLUMNS
 
     def cost(self, target: Target) -> tuple[float, float]:
         return 2.0 / min(ROWS, max(1, AT_ONCE // max(target.size, target.width))), 2.0
@@ -221,6 +228,9 @@ class InBatch(SeparateCalls):
     """
 
     most: int = 512
+
+    def is_whole(self, target: Target) -> bool:
+        return self.most == 1 and target.width <= (AMONG_OTHERS if target.width == target.size else ODD)
 
     def cost(self, target: Target) -> tuple[float, float]:
         most = min(self.most, max(2, AT_ONCE // max(target.size, target.width)))

@@ -9,9 +9,10 @@ import torch
 from torch import Tensor
 
 from tensorldp.check.claim import Claim, Metric
+from tensorldp.check.records import Numbers
 from tensorldp.check.target import Target
 from tensorldp.domain import Ball
-from tensorldp.errors import InputError
+from tensorldp.errors import InputError, shown
 from tensorldp.randomness import generator
 
 NEAR = 1e-3  # of the domain's width: how far apart near-duplicates are
@@ -27,6 +28,13 @@ class Pair:
     name: str
     x: Tensor
     x_prime: Tensor
+
+    def named(self, target: Target) -> str:
+        """Returns what a message calls it: the two records, where these are no numbers, else how they were chosen."""
+        if target.records is None or isinstance(target.records, Numbers):
+            return self.name
+        first, second = map(shown, target.records.given(torch.stack((self.x, self.x_prime))))
+        return f"x is {first}, x' is {second}"
 
 
 def pairs(

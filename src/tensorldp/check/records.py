@@ -51,6 +51,11 @@ class Records(ABC):
         inside = self.domain.project(points)
         return inside.round() if self.integer else inside
 
+    @property
+    def record(self) -> str:
+        """Returns what a record is, in words."""
+        return f"one of {self}"
+
     def pairs(self) -> Iterator[tuple[str, Tensor, Tensor]]:
         """Yields pairs of points that this kind of records suggests, each with its name."""
         return iter(())
@@ -114,6 +119,11 @@ class Categories(Records):
 
     def together(self, points: Tensor) -> npt.NDArray[Any]:
         return np.array(self.given(points))
+
+    @property
+    def record(self) -> str:
+        """Returns what a record is, in words."""
+        return f"one of {len(self.values)} categories, {shown(self.values[0])} to {shown(self.values[-1])}"
 
     def __str__(self) -> str:
         return f"{len(self.values)} categories"
@@ -219,10 +229,23 @@ class Rows(Records):
                     x[place], x_prime[place] = step / column.steps, 1.0
                     yield f"{name} = {column.cells(np.array([step / column.steps]))[0]} and the last", x, x_prime
 
+    @property
+    def record(self) -> str:
+        """Returns what a record is, in words."""
+        return f"a row of {', '.join(self.columns)}"
+
     def __str__(self) -> str:
         return f"rows of {', '.join(self.columns)}"
 
 
 def records_of(domain: Domain | Records) -> Records:
-    """Returns the kind of records: numbers where only a box or a ball is given."""
-    return domain if isinstance(domain, Records) else Numbers(domain)
+    """Returns the kind of records: numbers where only a box or a ball is given.
+
+    Raises:
+        InputError: if it is something else.
+    """
+    if isinstance(domain, Records):
+        return domain
+    if not isinstance(domain, Domain):
+        raise InputError(f"domain must be a Box, a Ball, Numbers, Categories or Rows, got {shown(domain)}")
+    return Numbers(domain)

@@ -17,6 +17,7 @@ import numpy as np
 import torch
 
 from tensorldp.audit.thresholds import Reals
+from tensorldp.check.calls import Foreign
 from tensorldp.check.claim import Claim
 from tensorldp.check.distinguishers import Columns, Distinguisher, Observations, Scene, Statistic
 from tensorldp.check.events import Event, Lead, best_lead
@@ -131,6 +132,7 @@ DEPTH = 0.5  # of the time, that the first looks at other pairs leave over where
 LEAST_LOOK = 64  # releases of each record that are worth a look
 LEAST_GROWN = 1.25  # times the releases of a look are worth the next one
 FITTED = 1  # the first round after which pairs are fitted: a gross lie is found before
+AT_FIRST = 16  # releases among which one is looked for that shows an event
 NOTHING = ((0.0, 0.0),)  # what a local guarantee says about the releases of other records
 
 
@@ -501,6 +503,23 @@ class Search:
             return 0, 0, 0
         sides = [event.hits(side) for side in seen]
         return (*((sides[1], sides[0]) if event.swapped else (sides[0], sides[1])), len(seen[0]))
+
+    def example(self, trail: Trail, event: Event, most: int) -> str:
+        """Draws a release that an event of one release holds, as a function returned it; empty if none of `most` is."""
+        target, function = self.target, self.target.function
+        if not isinstance(function, Foreign) or not trail.observer.is_whole(target):
+            return ""
+        statistic, drawn = trail.statistics[event.statistic], 0
+        with function.keeping() as kept:
+            while drawn < most:
+                count = min(most - drawn, max(AT_FIRST, drawn))
+                for both in trail.observer.observe(target, trail.pair, count, self.seed, "example", drawn):
+                    rows = both[event.swapped]
+                    for row, value in zip(rows, statistic(rows) if len(rows) else (), strict=True):
+                        if event.hits(np.array([value])) and row.tobytes() in kept:
+                            return kept[row.tobytes()]
+                drawn += count
+        return ""
 
     @property
     def untried(self) -> list[str]:

@@ -18,9 +18,9 @@ from torch import Tensor
 
 from tensorldp.audit.observed import Form, observed
 from tensorldp.check.calls import Foreign
-from tensorldp.check.records import Records, records_of
-from tensorldp.domain import Domain
-from tensorldp.errors import InputError, blamed, described
+from tensorldp.check.records import Numbers, Records, records_of
+from tensorldp.domain import Ball, Domain
+from tensorldp.errors import InputError, blamed, described, shown
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.randomness import generator
 
@@ -65,6 +65,7 @@ def _states(checked: object) -> dict[int, object]:
     return {key: one for key, one in seen.items() if isinstance(one, STATES)}
 
 
+ANEW = 16  # copies that are compared, until two differ: one that keeps its first answer differs only now and then
 OBJECT = "give a class, or a function without parameters, that makes it"
 
 
@@ -162,16 +163,25 @@ class Target:
         if isinstance(self.unused, str):
             return self.unused
         most = min(64, max(1, AT_ONCE // self.size))
-        seen = []
-        for index in range(2):
+        first: list[Tensor] = []
+        for index in range(ANEW):
+            sizes = (1, 1, most) if index < 2 else (1,)
             try:
                 fresh, source = self.anew(), generator("check", "anew", index)
-                seen.append([fresh.release(record.expand(n, *record.shape), source) for n in (1, 1, most)])
+                seen = [fresh.release(record.expand(n, *record.shape), source) for n in sizes]
             except Exception as error:  # a copy need not work where the original does
                 return f"a copy of it does not work ({error if isinstance(error, InputError) else described(error)})"
-        if all(torch.equal(first, second) for first, second in zip(*seen, strict=True)):
-            return "its copies release the same whatever generator they are given: draw from the generator"
-        return ""
+            first = first or seen
+            if not all(torch.equal(one, other) for one, other in zip(first, seen, strict=False)):
+                return ""
+        return "its copies release the same whatever generator they are given: draw from the generator"
+
+    def repeats(self, record: Tensor, count: int) -> bool:
+        """Returns whether `count` releases of a record are all the same, in one call and in the next."""
+        most = max(1, min(count - 1, AT_ONCE // max(self.size, self.width)))
+        source = generator("check", "repeats", self.name)
+        seen = torch.cat([self.release(record.expand(n, *record.shape), source) for n in (most, 1)])
+        return bool((seen == seen[:1]).all())
 
     def of_reals(self, dtype: torch.dtype) -> Target:
         """Returns this target for records of a format, its releases rounded to hide all of that format's steps.
@@ -196,6 +206,29 @@ class Target:
         return tuple(self.function.notes) if isinstance(self.function, Foreign) else ()
 
     @property
+    def columns(self) -> list[str]:
+        """Returns what each column of a function's release is; empty where it is no more than numbers."""
+        return self.function.columns if isinstance(self.function, Foreign) else []
+
+    @property
+    def coded(self) -> bool:
+        """Returns whether codes stand in a function's release for values that are no numbers."""
+        return isinstance(self.function, Foreign) and self.function.coded
+
+    @property
+    def record(self) -> str:
+        """Returns what a record is, in words."""
+        if self.records is not None and not isinstance(self.records, Numbers):
+            return self.records.record
+        kind = "whole" if self.integer else str(self.dtype).removeprefix("torch.")
+        shape = " x ".join(map(str, self.domain.shape))
+        numbers = f"{shape} {kind} numbers" if self.size > 1 else f"one {kind} number"
+        if isinstance(self.domain, Ball):
+            return f"{numbers} in a ball of radius {self.domain.radius:g}"
+        box = self.domain.as_box()
+        return f"{numbers} from {box.low:g} to {box.high:g}"
+
+    @property
     def size(self) -> int:
         """Returns I, the elements of a record."""
         return self.domain.size
@@ -218,7 +251,7 @@ class Target:
         same buffer each time. It has to return one row a record, of the same form each time.
         """
         given = batch.to(self.dtype, copy=True, memory_format=torch.contiguous_format)
-        with blamed(f"{self.name} failed on a batch of shape {tuple(batch.shape)}"), _told_of_dtypes(self.dtype):
+        with blamed(f"{self.name} failed on {self._told(batch)}"), _told_of_dtypes(self.dtype):
             form, seen = observed(self.name, self.function(given, source), batch.shape[0])
         if self.form is None:
             if self.mechanism is not None and (form.shape != self.domain.shape or form.dtype.is_complex):
@@ -227,6 +260,13 @@ class Target:
         elif form != self.form:
             raise InputError(f"releases of {self.name} must be alike: one is {form}, one before was {self.form}")
         return seen if form.whole or not self.step else (seen / self.step).round() * self.step
+
+    def _told(self, batch: Tensor) -> str:
+        """Returns what an error calls a batch; the first one with its first record, which a function may not want."""
+        told = f"a batch of shape {tuple(batch.shape)}"
+        if self.records is None or not isinstance(self.function, Foreign) or self.function.found:
+            return told
+        return f"{told}, whose first record is {shown(self.records.given(batch[:1])[0])} ({self.record})"
 
     def likelihood_ratio(self, x: Tensor, x_prime: Tensor) -> Callable[[Tensor], Tensor] | None:
         """Returns y -> log p(y|x) - log p(y|x') as the mechanism declares it, or None where it declares none."""

@@ -54,6 +54,7 @@ class Verdict:
         command: what repeats the check: the call of `privacy.check` with all its arguments, or a shell command.
         by_clock: whether the clock decided how many releases there were, so that another machine may draw others.
         closest: the event that the lower bound comes from where the claim is not refuted; None where there is none.
+        record: what a record is, such as "4 float64 numbers from 0 to 1".
     """
 
     subject: str
@@ -77,6 +78,7 @@ class Verdict:
     command: str = field(default="", repr=False)
     by_clock: bool = field(default=False, repr=False)
     closest: Finding | None = field(default=None, repr=False)
+    record: str = field(default="", repr=False)
 
     @property
     def telling(self) -> Finding | None:
@@ -103,7 +105,14 @@ class Verdict:
         if self.no_bound:
             return f"no bound: {self.no_bound}"
         each = f" for each unit of {self.metric} distance" if self.metric else ""
-        return f"epsilon >= {self.epsilon_lower:.4g}{each} at delta {self.delta_lower:.3g}"
+        return f"epsilon {self._least} {self.epsilon_lower:.4g}{each} at delta {self.delta_lower:.3g}"
+
+    @property
+    def _least(self) -> str:
+        """Returns ">" where the bound is the claim that is refuted, which is then too small itself."""
+        refuting = [one for one in self.findings if one.kind in one.REFUTES and one.delta == self.delta_lower]
+        claimed = {one.epsilon / (one.distance or 1.0) for one in refuting if one.epsilon is not None}
+        return ">" if self.refuted and self.epsilon_lower in claimed else ">="
 
     def summary(self) -> str:
         """Returns three to five plain sentences.
@@ -120,7 +129,11 @@ class Verdict:
     def _claimed(self) -> str:
         an = "an (epsilon, delta) of " if self.claim.startswith("(") else ""
         floats = ", the floats that are released included" if self.floating_point else ""
-        return f"It is claimed that {self.subject} has {an}{self.claim}{floats}."
+        return f"It is claimed that {self.subject} has {an}{self.claim}{floats}{self._a_record}."
+
+    @property
+    def _a_record(self) -> str:
+        return f"; a record is {self.record}" if self.record else ""
 
     def _outcome(self) -> str:
         each = f" for each unit of {self.metric} distance" if self.metric else ""
@@ -188,7 +201,7 @@ class Verdict:
         claimed = "".join(f", where the claim has {epsilon:.4g}" for epsilon in there[:1] if epsilon is not None)
         lines = [
             f"{self.subject}: {word}",
-            f"  claimed: {self.claim}",
+            f"  claimed: {self.claim}{self._a_record}",
             f"  proved:  {self.proved}{claimed} (confidence {self.confidence:g})",
         ]
         lines += [] if self.reach is None else [f"  would have found: {self.reach}"]
@@ -198,8 +211,7 @@ class Verdict:
             f"  {tried.name}: {tried.outcome}" for tried in self.attempts if tried.outcome.startswith("not tried")
         ]
         lines.append(
-            f"  {self.samples} releases of each {self.dtype} record, {self.seconds:.1f} s of processor time, "
-            f"seed {self.seed}"
+            f"  {self.samples} releases of each record, {self.seconds:.1f} s of processor time, seed {self.seed}"
         )
         lines += [f"  event:   {self.event}"] if self.refuted and self.event else []
         return "\n".join(lines)

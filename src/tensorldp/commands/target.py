@@ -84,6 +84,8 @@ def records_of(options: argparse.Namespace, domain: Domain) -> Domain | Records:
         only = options.categories[0]
         if len(options.categories) == 1 and only.isdecimal():
             return Categories(int(only))
+        if len(options.categories) == 1:
+            raise InputError(f"--categories must be a number, or two values or more with blanks between, got {only!r}")
         whole = all(value.lstrip("-").isdecimal() for value in options.categories)
         return Categories([int(value) for value in options.categories] if whole else options.categories)
     if options.columns:
@@ -147,7 +149,10 @@ def target_of(options: argparse.Namespace, domain: Domain) -> Any:
     }
     for argument, value in given.items():
         if value is not None:
-            raise InputError(f"{options.target} is not a mechanism's class: it takes no {argument}, got {value!r}")
+            raise InputError(
+                f"{options.target} is not a mechanism's class: it takes no {argument}, got {value!r}; such a class is "
+                f"derived from Mechanism, and of all else --claim-epsilon states the claim and --option an argument"
+            )
     return with_settings(target, settings)
 
 
@@ -218,7 +223,11 @@ def imported(target: str) -> Any:
     module, _, name = target.partition(":")
     if str(Path.cwd()) not in sys.path:
         sys.path.append(str(Path.cwd()))  # a user's own module lies in the working directory
-    with blamed(f"the module {module!r} cannot be imported"):
+    if module.endswith(".py"):
+        raise InputError(
+            f"{target} names a file: write {Path(module).stem}:{name}, of a module in the working directory"
+        )
+    with blamed(f"the module {module!r} cannot be imported, from the working directory or what is installed"):
         home = import_module(module)
     with blamed(f"{target} cannot be looked up"):
         owner, found = None, home

@@ -86,8 +86,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--datasets",
         nargs="*",
-        choices=TASKS,
-        help="of the tasks (default: those that need no network); none: no tasks",
+        choices=(*TASKS, "none"),
+        help="of the tasks (default: those that need no network), or none",
     )
     parser.add_argument(
         "--runs", type=Path, default=Path("cards/runs"), help="where runs of tasks are kept for other cards"
@@ -106,6 +106,10 @@ def run(options: argparse.Namespace) -> Answer:
     """Makes the card; the claim is refuted where `check` says it."""
     started = time.perf_counter()
     check_whole("cores", options.cores, low=1)
+    if options.datasets and "none" in options.datasets:
+        if len(options.datasets) > 1:
+            raise InputError(f"--datasets must be none or names, got {' '.join(options.datasets)}")
+        options.datasets = []
     with TemporaryDirectory(prefix="card-") as place:
         own = _own_data(options, Path(place))
         if own is None and options.shape is None:

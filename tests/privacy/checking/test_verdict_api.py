@@ -98,7 +98,8 @@ def test_a_summary_says_the_claim_the_outcome_the_event_and_what_a_failed_attemp
     verdicts: dict[str, Verdict],
 ) -> None:
     refuted, held, nothing = (verdicts[kind] for kind in ("refuted", "held", "nothing"))
-    assert "It is claimed that one_sided has an (epsilon, delta) of (1, 0) for each record." in refuted.summary()
+    assert "It is claimed that one_sided has an (epsilon, delta) of (1, 0) for each record; " in refuted.summary()
+    assert "; a record is 4 float64 numbers from 0 to 1." in refuted.summary()
     assert f"epsilon is at least {refuted.epsilon_lower:.4g} at delta 0" in refuted.summary()
     assert refuted.event
     assert f", {refuted.event}; its frequency is " in refuted.summary()
