@@ -15,6 +15,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
@@ -131,14 +132,16 @@ def source_parts(
         plugins: names of a user's modules in the working directory; each counts if it contains one of `names`, or a
             module beside it that it imports does.
     """
-    chosen = [file for name in names or () for file in _homes(name)]
+    methods = sorted(name for name in names or () if METHODS.module(name))  # which many cells have in common
+    shared = [*scripts, *(file for name in methods for file in _homes(name))]
+    chosen = [file for name in (names or frozenset()).difference(methods) for file in _homes(name)]
     for plugin in plugins:
         own = _reached(_module(Path.cwd(), plugin), frozenset())
         said = [part.says for path in own if not _is_own(path) for part in _parts(path)]
         if names is None or any(names & words for words in said):
             chosen += own
             chosen += _data_of_plugin(plugin) if names is None else []
-    return _reached([*scripts, *chosen], names)
+    return _reached(shared, names, chosen)
 
 
 def _data_of_plugin(name: str) -> list[Path]:
@@ -146,63 +149,112 @@ def _data_of_plugin(name: str) -> list[Path]:
     return [file for data in ROOM_DATA if (file := folder / data).is_file()]
 
 
-def _reached(files: Iterable[Path], names: frozenset[str] | None) -> dict[Path, list[Part]]:
-    """Returns what counts of these files and all that they may import, where only `names` can choose something."""
-    said: set[Key] = set()
-    left: defaultdict[Key, list[tuple[Path, int]]] = defaultdict(list)  # the parts that wait for a key to be said
-    found: dict[Path, set[int]] = {}
-    waiting, parts = [*files], list[tuple[Path, int]]()
-    while waiting or parts:
-        if waiting:
-            if (path := waiting.pop()) in found:
+def _reached(
+    files: Iterable[Path], names: frozenset[str] | None, chosen: Iterable[Path] = ()
+) -> dict[Path, list[Part]]:
+    """Returns what counts of these files and all that they may import, where only `names` can choose something.
+
+    Args:
+        files: what many jobs have in common.
+        names: as of `source_parts`.
+        chosen: more files; the same as if they were among `files`, and sooner there.
+    """
+    return _Reach(names is None, chosen, _reach_of(tuple(files), names is None)).parts()
+
+
+class _Reach:
+    """What counts: parts of files, by their numbers.
+
+    Args:
+        anything: whether any mechanism and method may be chosen.
+        files: that count, with what they may import.
+        before: what counts already; it stays as it is.
+    """
+
+    def __init__(self, anything: bool, files: Iterable[Path], before: _Reach | None = None) -> None:
+        self.anything = anything
+        self.before = before
+        self.said: set[int] = before.said.copy() if before else set()
+        self.found: dict[Path, frozenset[int] | set[int]] = before.found.copy() if before else {}
+        self.left: defaultdict[int, list[tuple[Path, int]]] = defaultdict(list)  # parts that wait for a key to be said
+        self._add([*files])
+
+    def _add(self, waiting: list[Path]) -> None:
+        parts = list[tuple[Path, int]]()
+        while waiting or parts:
+            if waiting:
+                if (path := waiting.pop()) in self.found:
+                    continue
+                self.found[path] = set()
+                if self.anything and path == RUNS_METHODS:
+                    waiting += [file for name in METHODS if METHODS.module(name) for file in _homes(name)]
+                for number, keys in enumerate(_keys(path)):
+                    if not keys or not self.said.isdisjoint(keys):
+                        parts.append((path, number))
+                    else:
+                        for key in keys:
+                            self.left[key].append((path, number))
                 continue
-            found[path] = set()
-            if names is None and path == RUNS_METHODS:
-                waiting += [file for name in METHODS if METHODS.module(name) for file in _homes(name)]
-            for number, (part, keys) in enumerate(zip(_parts(path), _keys(path), strict=True)):
-                if not part.name or not said.isdisjoint(keys):
-                    parts.append((path, number))
-                else:
-                    for key in keys:
-                        left[key].append((path, number))
-            continue
-        path, number = parts.pop()
-        if number in found[path]:
-            continue
-        found[path].add(number)
-        part = _parts(path)[number]
-        waiting += part.files
-        waiting += [file for name in part.chosen for file in _homes(name)]
-        waiting += [file for kind in part.kinds if names is None or kind not in CHOSEN for file in _of_kind(kind)]
-        for key in _says(path)[number] - said:
-            said.add(key)
-            parts += left.pop(key, [])
-    return {path: [_parts(path)[number] for number in sorted(numbers)] for path, numbers in found.items()}
+            path, number = parts.pop()
+            numbers = self.found[path]
+            if number in numbers:
+                continue
+            if isinstance(numbers, frozenset):  # of `before`
+                numbers = self.found[path] = set(numbers)
+            numbers.add(number)
+            part = _parts(path)[number]
+            waiting += part.files
+            waiting += [file for name in part.chosen for file in _homes(name)]
+            waiting += [file for kind in part.kinds if self.anything or kind not in CHOSEN for file in _of_kind(kind)]
+            for key in _says(path)[number] - self.said:
+                self.said.add(key)
+                parts += self.left.pop(key, [])
+                parts += self.before.left.get(key, []) if self.before else []
+
+    def parts(self) -> dict[Path, list[Part]]:
+        """Returns the parts that count, by file."""
+        return {path: [_parts(path)[number] for number in sorted(numbers)] for path, numbers in self.found.items()}
 
 
 @cache
-def _keys(path: Path) -> list[frozenset[Key]]:
-    """Returns for each part of a file the keys one of which must be said so that it counts."""
+def _reach_of(files: tuple[Path, ...], anything: bool) -> _Reach:
+    reach = _Reach(anything, files)
+    reach.found = {path: frozenset(numbers) for path, numbers in reach.found.items()}
+    return reach
+
+
+NUMBERS: defaultdict[Key, int] = defaultdict(count().__next__)  # of keys: sets of numbers are compared much sooner
+
+
+def _numbered(keys: Iterable[Key]) -> frozenset[int]:
+    return frozenset(NUMBERS[key] for key in keys)
+
+
+@cache
+def _keys(path: Path) -> list[frozenset[int]]:
+    """Returns for each part of a file the keys one of which must be said so that it counts; none if it always does."""
     found = []
     for part in _parts(path):
-        if part.binds and path.name == "__init__.py":  # it hands on to others what it imports
-            found.append(frozenset(("name", name) for name in (*part.binds, "*")))
+        if not part.name:
+            found.append(frozenset[int]())
+        elif part.binds and path.name == "__init__.py":  # it hands on to others what it imports
+            found.append(_numbered(("name", name) for name in (*part.binds, "*")))
         elif part.binds:
-            found.append(frozenset((str(path), name) for name in part.binds))
+            found.append(_numbered((str(path), name) for name in part.binds))
         else:
-            found.append(frozenset({("method" if part.method else "name", part.name)}))
+            found.append(_numbered([("method" if part.method else "name", part.name)]))
     return found
 
 
 @cache
-def _says(path: Path) -> list[frozenset[Key]]:
+def _says(path: Path) -> list[frozenset[int]]:
     """Returns for each part of a file the keys that it says."""
     parts, found = _parts(path), []
     imported = frozenset[str]().union(*(part.binds for part in parts))
     for part in parts:
         keys: set[Key] = {("name", name) for name in (*part.says, *part.binds)}  # "*" is said for all that is handed on
         keys |= set() if part.binds else {(str(path), name) for name in part.says & imported}
-        found.append(frozenset(keys | {("method", name) for name in part.attributes}))
+        found.append(_numbered(keys | {("method", name) for name in part.attributes}))
     return found
 
 
