@@ -171,7 +171,7 @@ class Claim:
             return curve
 
         found = Metric.of(metric)
-        text = f"a privacy curve of d for each {unit}, d being the {found.name} distance of the two records"
+        text = f"a privacy curve for each {found.name} distance of two {unit}s"
         return cls(((0.0, 0.0),), unit, text, metric=found, curve_at=checked)
 
     @classmethod
