@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from functools import partial
 from itertools import pairwise
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from schemas import VERDICT, misfits
 from scipy import stats
 from scipy.integrate import quad
 from scipy.special import k0, k1
@@ -184,6 +186,7 @@ def test_a_curve_for_each_distance_is_kept_by_gaussian_noise_and_broken_by_half_
         curve.epsilon(lie.delta_lower) < lie.epsilon_lower < GaussianCurve(lie.distance / 2.0).epsilon(lie.delta_lower)
     )
     assert f"of records {lie.distance:.4g} apart in l2 at delta" in lie.proved
+    assert misfits(json.loads(lie.to_json()), VERDICT) == []
     assert "for each unit" not in page(lie) + str(lie) + lie.summary()
     assert all(f"claimed epsilon of about {told:g}" in str(pairs_of(GaussianCurve)) for told in (0.3, 1.0, 3.0))
 
