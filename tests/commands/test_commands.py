@@ -13,7 +13,7 @@ from schemas import VERDICT, misfits
 
 import tensorldp
 from tensorldp.commands.main import COMMANDS, exit_code
-from tensorldp.curves.gaussian import GaussianCurve
+from tensorldp.curves.gaussian import GaussianCurve, mu_of
 from tensorldp.mechanisms import Box, make, mechanism_class, names
 
 PLUGIN = """
@@ -94,7 +94,7 @@ def test_a_guarantee_and_a_claim_may_be_about_records_at_a_distance(
 ) -> None:
     at = ("guarantee", "gaussian-analytic", "--epsilon", "1", "--shape", "4", "--distance", "0.1")
     assert "for each record, two of them 0.1 apart in l2:" in said(capsys, *at)
-    near = GaussianCurve(make("gaussian-analytic", epsilon=1.0, domain=Box(0, 1, (4,))).curve().mu * 0.1 / 2.0)
+    near = GaussianCurve(mu_of(1.0, 1e-5) * 0.1 / 2.0)  # records of 4 elements lie at most 2 apart
     assert content(capsys, *at)["releases"][0]["epsilon"] == pytest.approx(near.epsilon(1e-5))
     curve = "def tenth(distance):\n    return LaplaceCurve(distance / 10)\n"
     (tmp_path / "claimed_curves.py").write_text(f"from tensorldp.curves.laplace import LaplaceCurve\n{curve}")

@@ -179,12 +179,11 @@ def test_a_curve_for_each_distance_is_kept_by_gaussian_noise_and_broken_by_half_
     lie = check(partial(gaussian, sigma=2.0), **claim, **FEW)
     assert lie.refuted, lie
     finding = lie.findings[0]
-    assert lie.distance == finding.distance is not None
-    curve = GaussianCurve(lie.distance / 4.0)
-    assert finding.delta == pytest.approx(curve.delta(finding.epsilon or 0.0))
-    assert (
-        curve.epsilon(lie.delta_lower) < lie.epsilon_lower < GaussianCurve(lie.distance / 2.0).epsilon(lie.delta_lower)
-    )
+    assert lie.distance is not None
+    assert lie.distance == finding.distance
+    claimed, true = GaussianCurve(lie.distance / 4.0), GaussianCurve(lie.distance / 2.0)
+    assert finding.delta == pytest.approx(claimed.delta(finding.epsilon or 0.0))
+    assert claimed.epsilon(lie.delta_lower) < lie.epsilon_lower < true.epsilon(lie.delta_lower)
     assert f"of records {lie.distance:.4g} apart in l2 at delta" in lie.proved
     assert misfits(json.loads(lie.to_json()), VERDICT) == []
     assert "for each unit" not in page(lie) + str(lie) + lie.summary()
@@ -208,7 +207,7 @@ def hockey_stick(law: Any, scale: float, distance: float, epsilon: float) -> flo
     """delta between two laws of one number that are `distance` apart, from their densities."""
 
     def excess(y: float) -> float:
-        return max(0.0, law.pdf(y, 0.0, scale) - math.exp(epsilon) * law.pdf(y, distance, scale))
+        return max(0.0, float(law.pdf(y, 0.0, scale) - math.exp(epsilon) * law.pdf(y, distance, scale)))
 
     places = (-40.0 * scale, *np.linspace(-scale, distance + scale, 12), 40.0 * scale)
     return float(sum(quad(excess, low, high)[0] for low, high in pairwise(places)))
