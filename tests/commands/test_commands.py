@@ -13,6 +13,7 @@ from schemas import VERDICT, misfits
 
 import tensorldp
 from tensorldp.commands.main import COMMANDS, exit_code
+from tensorldp.curves.gaussian import GaussianCurve, mu_of
 from tensorldp.mechanisms import Box, make, mechanism_class, names
 
 PLUGIN = """
@@ -86,6 +87,22 @@ def test_guarantee_says_what_an_epsilon_means(capsys: pytest.CaptureFixture[str]
     for part in ("pure epsilon: 1\n", "10 releases, for each run", "an epsilon of at least 9.8"):
         assert part in text
     assert "their floats add nothing" in said(capsys, "guarantee", "laplace-secure", "--epsilon", "1")
+
+
+def test_a_guarantee_and_a_claim_may_be_about_records_at_a_distance(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = ("guarantee", "gaussian-analytic", "--epsilon", "1", "--shape", "4", "--distance", "0.1")
+    assert "for each record, two of them 0.1 apart in l2:" in said(capsys, *at)
+    near = GaussianCurve(mu_of(1.0, 1e-5) * 0.1 / 2.0)  # records of 4 elements lie at most 2 apart
+    assert content(capsys, *at)["releases"][0]["epsilon"] == pytest.approx(near.epsilon(1e-5))
+    curve = "def tenth(distance):\n    return LaplaceCurve(distance / 10)\n"
+    (tmp_path / "claimed_curves.py").write_text(f"from tensorldp.curves.laplace import LaplaceCurve\n{curve}")
+    monkeypatch.chdir(tmp_path)
+    few = ("--rounds", "1", "--samples", "500", "--starts", "4", "--dtypes", "float32")
+    claim = ("--claim-curve", "claimed_curves:tenth", "--metric", "l1")
+    text = said(capsys, "check", "laplace", "--epsilon", "4", "--shape", "1", *few, *claim, code=1)
+    assert "a privacy curve for each l1 distance of two records" in text
 
 
 def content(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> Any:

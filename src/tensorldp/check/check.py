@@ -27,7 +27,8 @@ from tensorldp.check.repeat import call_of
 from tensorldp.check.search import EASY, Breach, Budget, Search, Trail, histogram, histogram_of
 from tensorldp.check.side_channels import CALLS, dependence, timing_difference
 from tensorldp.check.target import Target
-from tensorldp.check.verdict import Attempt, Verdict, epsilon_bound
+from tensorldp.check.verdict import Attempt, Verdict, epsilon_bound, of_distance
+from tensorldp.curves.base import PrivacyCurve
 from tensorldp.domain import DTYPES, Domain
 from tensorldp.errors import InputError, check_flag, check_positive, check_real, check_whole, check_word, shown
 from tensorldp.mechanisms.base import Mechanism
@@ -49,6 +50,7 @@ NO_TIME = "not tried: the time was up"
 NEW_START = (6.0, 132.0)  # calls, and records, that it takes to see whether first calls can be repeated
 DECLARED = 5.0  # releases that each of `samples` takes of a pair where declarations are tested
 NOISE_PILOT, LEAST_NOISE = 200_000, 1000  # elements that tell how long an element takes, and that are worth a test
+LEAST_CLAIM = 1e-12  # epsilon, for the share that a bound is of a claim
 LEAST_CALLS = 40  # that are worth a comparison of times
 EXAMPLES = 1024  # releases of each record among which one is looked for that shows an event
 SAME = 64  # releases of a record that are compared
@@ -66,6 +68,7 @@ def check(
     claim_epsilon: float | None = None,
     claim_delta: float = 0.0,
     claim_epsilon_per_distance: float | None = None,
+    claim_curve: PrivacyCurve | Callable[[float], PrivacyCurve] | None = None,
     metric: str | Callable[[Any, Any], float] | None = None,
     minutes: float = 2.0,
     samples: int = 200_000,
@@ -97,7 +100,9 @@ def check(
         claim_epsilon_per_distance: in place of `claim_epsilon`, E of the claim that any two records x and x' have
             (E d(x, x'), `claim_delta`), as of geo-indistinguishability and of metric privacy. Releases of other
             records still may not differ at all.
-        metric: d of that claim: "l1", "l2", "linf", "hamming" (elements that differ), or a function of two float64
+        claim_curve: in place of both, a privacy curve, or with `metric` a function from a distance above 0 to one, such
+            as `lambda d: GaussianCurve(d / sigma)` or `curve_at` of a mechanism.
+        metric: d of those claims: "l1", "l2", "linf", "hamming" (elements that differ), or a function of two float64
             arrays of a record's shape; of two categories or rows, if records are such. It is asked about any records.
         minutes: processor time for all of it, > 0; a gross lie takes seconds. A slow function is released less often,
             so that it ends in 1.25 times that and one call; the verdict says on how many releases it rests.
@@ -135,7 +140,7 @@ def check(
         check_word("call of a check", call, BATCH, RECORD)
     target = Target.of(checked, domain, dtype, call=call, decode=decode)
     asked = _of_points(metric, target.records)
-    claim = _claim_of(checked, claim_epsilon, claim_delta, claim_epsilon_per_distance, asked)
+    claim = _claim_of(checked, claim_epsilon, claim_delta, claim_epsilon_per_distance, claim_curve, asked)
     dtypes = (RECORD_DTYPES if dtype == torch.float64 else (dtype,)) if dtypes is None else dtypes
     for examined in dtypes:
         if examined not in DTYPES:
@@ -149,6 +154,7 @@ def check(
         claim_epsilon=claim_epsilon,
         claim_delta=claim_delta,
         claim_epsilon_per_distance=claim_epsilon_per_distance,
+        claim_curve=claim_curve,
         metric=metric,
         minutes=minutes,
         samples=samples,
@@ -192,12 +198,15 @@ def _claim_of(
     epsilon: float | None,
     delta: float,
     per_distance: float | None,
+    curve: PrivacyCurve | Callable[[float], PrivacyCurve] | None,
     metric: str | Callable[[Array, Array], float] | None,
 ) -> Claim:
     """Builds the claim that the arguments of a check state, or else the mechanism's own."""
     unit = checked.unit if isinstance(checked, Mechanism) else "record"
     if epsilon is not None and per_distance is not None:
         raise InputError("a check takes claim_epsilon or claim_epsilon_per_distance, not both")
+    if curve is not None:
+        return _claim_of_curve(curve, delta, (epsilon, per_distance), metric, unit)
     if per_distance is None and metric is not None:
         raise InputError("metric of a check needs claim_epsilon_per_distance, the epsilon for each unit of it")
     if per_distance is not None:
@@ -216,6 +225,24 @@ def _claim_of(
     raise InputError("a check of a function needs claim_epsilon, the epsilon that it is said to have")
 
 
+def _claim_of_curve(
+    curve: object,
+    delta: float,
+    others: tuple[object, ...],
+    metric: str | Callable[[Array, Array], float] | None,
+    unit: str,
+) -> Claim:
+    """Builds the claim of `claim_curve`: a curve, or with a metric a function of the distance."""
+    if delta != 0.0 or any(other is not None for other in others):
+        raise InputError("a check takes claim_curve, or an epsilon and claim_delta, not both")
+    if metric is not None and callable(curve) and not isinstance(curve, PrivacyCurve):
+        return Claim.curve_per_distance(curve, metric, unit)
+    if metric is not None or not isinstance(curve, PrivacyCurve):
+        wanted = "a PrivacyCurve, as there is no metric" if metric is None else "a function of the distance"
+        raise InputError(f"claim_curve of a check must be {wanted}; got {shown(curve)}")
+    return Claim.of_curve(curve, unit)
+
+
 @dataclass
 class _Check:
     target: Target
@@ -228,6 +255,7 @@ class _Check:
     findings: list[Finding] = field(default_factory=list)
     attempts: list[Attempt] = field(default_factory=list)
     bound: tuple[float, float] = (0.0, 0.0)
+    bound_at: float | None = None  # distance
     no_bound: str = "nothing was searched"
     reach: Reach | None = None
     closest: Finding | None = None
@@ -286,6 +314,7 @@ class _Check:
             by_clock=self.budget.paced or self.budget.over,
             closest=None if refuted else self.closest,
             record=self.target.record,
+            distance=self.bound_at if self.bound[0] > 0.0 else None,
         )
 
     def _first_look(self) -> None:
@@ -308,10 +337,18 @@ class _Check:
     def _distance(self, pair: Pair) -> float:
         return self.claim.distance(pair.x, pair.x_prime)
 
-    def _per_distance(self, epsilon: float, pair: Pair) -> float:
-        """Returns an epsilon of a pair for each unit of distance, as it is without a metric; 0 at distance 0."""
+    def _proved(self, epsilon: float, delta: float, pair: Pair) -> None:
+        """Keeps a lower bound on epsilon: for each unit of distance with a metric, but at its own with curves."""
         distance = self._distance(pair)
-        return epsilon / distance if distance > 0.0 else 0.0
+        if self.claim.curve_at is not None:
+            self.bound, self.bound_at = (epsilon, delta), distance
+        else:
+            self.bound = (epsilon / distance if distance > 0.0 else 0.0, delta)
+
+    def _claimed(self, pair: Pair, delta: float) -> float:
+        """Returns the epsilon that is claimed of a pair at a delta of its points."""
+        points = self.claim.at(pair.x, pair.x_prime)
+        return min((epsilon for epsilon, tested in points if tested == delta), default=math.inf)
 
     def _finding(self, kind: str, breach: Breach, histogram: dict[str, list[float]] | None) -> Finding:
         return breach_finding(kind, breach, histogram, self.claim, self.target)
@@ -398,9 +435,7 @@ class _Check:
         self, trail: Trail, event: Event, counts: tuple[int, int, int], shown: dict[str, list[float]]
     ) -> Finding:
         """Builds the finding for the event of a lower bound, beside the epsilon that is claimed at its delta."""
-        points = self.claim.at(trail.pair.x, trail.pair.x_prime)
-        claimed = min((epsilon for epsilon, delta in points if delta == event.delta), default=math.inf)
-        event = replace(event, epsilon=claimed)
+        event = replace(event, epsilon=self._claimed(trail.pair, event.delta))
         return event_finding("lower bound", trail, event, counts, 0.0, shown, self.claim, self.target)
 
     def _slow_to_start(self) -> bool:
@@ -419,11 +454,11 @@ class _Check:
                 return
             trail, event = breach.trail, breach.event
         else:
-            delta = min((delta for _, delta in self.claim.points), default=0.0)
             best = search.best()[:4]
             events = []
             for looked in best:
                 columns = search.columns(looked)
+                delta = min((delta for _, delta in self.claim.at(looked.pair.x, looked.pair.x_prime)), default=0.0)
                 found, least = strongest(columns, delta, error)
                 if least > 0.0 and self._distance(looked.pair) > 0.0:
                     shown = histogram_of(columns[found.statistic], found.threshold)
@@ -434,7 +469,9 @@ class _Check:
                 ended = "time ended after" if short else "no event told any two records apart in"
                 self.no_bound = f"{ended} {seen} releases of each record of a pair"
                 return
-            trail, event, _, shown = max(events, key=lambda item: item[2] / self._distance(item[0].pair))
+            trail, event, _, shown = max(
+                events, key=lambda item: item[2] / max(self._claimed(item[0].pair, item[1].delta), LEAST_CLAIM)
+            )
         trials = min(50_000 if trail.observer.fast else 1000, max(500, 2 * trail.samples))
         trials = min(trials, max(64, MOST_RELEASED // self.target.size))
         each, least = search.seconds(trail, PILOT) / PILOT, 1 if self.budget.paced else PILOT
@@ -449,7 +486,7 @@ class _Check:
         if not enough:
             self.no_bound = f"time ended after {trail.samples} releases of each record of a pair"
             if breach is not None:  # what it contradicts is a bound too
-                self.bound = (self._per_distance(event.epsilon, trail.pair), event.delta)
+                self._proved(event.epsilon, event.delta, trail.pair)
             return
         hits, others, _ = search.settle(trail, event, trials, fitting=False)
         bound = epsilon_bound(hits, others, trials, error, event.delta)
@@ -457,11 +494,11 @@ class _Check:
             bound = max(bound, event.epsilon)
         else:
             self.closest = self._closest(trail, event, (hits, others, trials), shown)
-        bound = self._per_distance(bound, trail.pair)
-        self.bound = (bound, event.delta)
+        self._proved(bound, event.delta, trail.pair)
         self.no_bound = f'the best event, "{event}", gave none on {trials} fresh releases of each record'
-        by = "" if self.claim.metric is None else f" for each {self.claim.metric.unit}"
-        outcome = f'epsilon >= {bound:.4g}{by} at delta {event.delta:.3g}: {hits} and {others} of {trials} in "{event}"'
+        by = of_distance("" if self.claim.metric is None else self.claim.metric.name, self.bound_at)
+        outcome = f"epsilon >= {self.bound[0]:.4g}{by} at delta {event.delta:.3g}"
+        outcome += f': {hits} and {others} of {trials} in "{event}"'
         self._note("lower bound on epsilon", ERROR_SHARES["bound"], trials, start, outcome)
 
     def _float32(self) -> None:
@@ -491,10 +528,8 @@ class _Check:
             return
         if breach is not None:
             self.findings.append(self._finding("guarantee", breach, histogram(search, breach)))
-            proved = self._per_distance(
-                _proved(search, breach, self.error * share / 2.0, self.budget), breach.trail.pair
-            )
-            self.bound = (proved, breach.event.delta)
+            proved = _proved(search, breach, self.error * share / 2.0, self.budget)
+            self._proved(proved, breach.event.delta, breach.trail.pair)
         outcome = f"capital e^{search.capital:.2f} of e^{search.goal:.2f}"
         self._note(name, share, search.budget.drawn, start, outcome if search.budget.drawn else NO_TIME)
 
@@ -615,7 +650,7 @@ class _Check:
                 bound = _proved(search, breach, self.error * share / 2.0, self.budget)
                 finding = self._finding("floating point", breach, None)
                 if until_found:
-                    self.bound = (self._per_distance(bound, breach.trail.pair), breach.event.delta)
+                    self._proved(bound, breach.event.delta, breach.trail.pair)
                 text = (
                     f"as {name} numbers the epsilon at delta {finding.delta:.3g} is {bound:.3g} or more: {finding.text}"
                 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -55,11 +56,6 @@ class Metric:
             raise InputError(f"metric of a check must be one of {allowed} or a function of two records, got {metric!r}")
         return cls(metric, METRICS[metric])
 
-    @property
-    def unit(self) -> str:
-        """Returns the unit of distance in words."""
-        return f"unit of {self.name} distance"
-
     def between(self, x: Tensor, x_prime: Tensor) -> float:
         """Computes the distance of two records, infinity where the metric says so.
 
@@ -87,11 +83,12 @@ class Claim:
 
     Attributes:
         points: pairs (epsilon, delta) that are all claimed to hold for replacing one record by any other; with a
-            metric, for one at distance 1.
+            metric, for one at distance 1, and with a curve for each distance, at distance 0.
         unit: the unit of the claim.
         text: the claim in words.
         curve: the whole privacy curve, where one is claimed.
-        metric: what the epsilons are proportional to, None where they hold for all records alike.
+        metric: what the epsilons are proportional to, or the curves depend on; None where records are all alike.
+        curve_at: the curve that is claimed of two records at a distance above 0, where there is one for each.
     """
 
     points: Points = field(repr=False)
@@ -99,6 +96,7 @@ class Claim:
     text: str
     curve: PrivacyCurve | None = field(default=None, repr=False)
     metric: Metric | None = field(default=None, repr=False)
+    curve_at: Callable[[float], PrivacyCurve] | None = field(default=None, repr=False)
 
     @property
     def countable(self) -> Points:
@@ -111,13 +109,22 @@ class Claim:
         return tuple(point for point in self.points if point[0] <= COUNTABLE_NATS)
 
     def distance(self, x: Tensor, x_prime: Tensor) -> float:
-        """Computes the distance of two records that the epsilons are proportional to; 1 without a metric."""
+        """Computes the distance of two records that the claim depends on; 1 without a metric."""
         return 1.0 if self.metric is None else self.metric.between(x, x_prime)
 
     def at(self, x: Tensor, x_prime: Tensor) -> Points:
         """Returns the points that are claimed of two records; none where they are infinitely far from each other."""
         distance = self.distance(x, x_prime)
+        if self.curve_at is not None and 0.0 < distance < math.inf:
+            return _points(self.curve_at(distance))
         return tuple((epsilon * distance, delta) for epsilon, delta in self.points) if distance < math.inf else ()
+
+    def told(self, x: Tensor, x_prime: Tensor) -> float:
+        """Returns what is claimed of two records as one number: the pure epsilon that lets as much be told."""
+        distance = self.distance(x, x_prime)
+        if self.curve_at is None or not 0.0 < distance < math.inf:
+            return self.points[0][0] * distance if distance < math.inf else math.inf
+        return 2.0 * math.atanh(min(self.curve_at(distance).delta(0.0), 1.0 - 1e-16))
 
     def countable_at(self, x: Tensor, x_prime: Tensor) -> Points:
         """Returns those of them that counting releases could contradict."""
@@ -148,17 +155,29 @@ class Claim:
         return cls(((epsilon, delta),), unit, f"({epsilon:.6g}, {delta:.3g}) for each {unit}")
 
     @classmethod
-    def of_curve(cls, curve: PrivacyCurve, unit: str) -> Claim:
-        """Builds the claim of a whole curve, tested at epsilon 0, at the pure epsilon and at several deltas.
+    def curve_per_distance(cls, curve_at: Callable[[float], object], metric: object, unit: str = "record") -> Claim:
+        """Builds the claim of a whole curve for each distance, such as `lambda d: GaussianCurve(d / sigma)`.
 
-        `epsilon` and `delta` of a curve from outside need not be inverses: the smaller delta counts.
+        Raises:
+            InputError: if there is no such metric; where the claim is asked, if `curve_at` fails or gives no curve.
         """
-        pure = curve.epsilon(0.0)
-        points = {(0.0, curve.delta(0.0)), (pure, 0.0)}
-        if curve.atom > 0.0 and math.isfinite(curve.pure_epsilon):
-            points.add((curve.pure_epsilon, curve.atom))
-        points |= {(curve.epsilon(delta), delta) for delta in TESTED_DELTAS}
-        kept = tuple(sorted({(e, min(d, curve.delta(e))) for e, d in points if math.isfinite(e) and d < 1.0}))
+
+        @cache
+        def checked(distance: float) -> PrivacyCurve:
+            with blamed(f"claim_curve failed at distance {distance:.6g}"):
+                curve = curve_at(distance)
+            if not isinstance(curve, PrivacyCurve):
+                raise InputError(f"claim_curve must return a PrivacyCurve, got {shown(curve)}")
+            return curve
+
+        found = Metric.of(metric)
+        text = f"a privacy curve for each {found.name} distance of two {unit}s"
+        return cls(((0.0, 0.0),), unit, text, metric=found, curve_at=checked)
+
+    @classmethod
+    def of_curve(cls, curve: PrivacyCurve, unit: str) -> Claim:
+        """Builds the claim of a whole curve, tested at epsilon 0, at the pure epsilon and at several deltas."""
+        pure, kept = curve.epsilon(0.0), _points(curve)
         if math.isfinite(pure):
             text = f"pure epsilon {pure:.6g} for each {unit}, and its whole privacy curve"
         else:
@@ -166,3 +185,15 @@ class Claim:
                 f"epsilon {curve.epsilon(REPORT_DELTA):.6g} at delta 1e-5 for each {unit}, and its whole privacy curve"
             )
         return cls(kept, unit, text, curve)
+
+
+def _points(curve: PrivacyCurve) -> Points:
+    """Returns the points at which a curve is tested: at epsilon 0, at the pure epsilon and at several deltas.
+
+    `epsilon` and `delta` of a curve from outside need not be inverses: the smaller delta counts.
+    """
+    points = {(0.0, curve.delta(0.0)), (curve.epsilon(0.0), 0.0)}
+    if curve.atom > 0.0 and math.isfinite(curve.pure_epsilon):
+        points.add((curve.pure_epsilon, curve.atom))
+    points |= {(curve.epsilon(delta), delta) for delta in TESTED_DELTAS}
+    return tuple(sorted({(e, min(d, curve.delta(e))) for e, d in points if math.isfinite(e) and d < 1.0}))

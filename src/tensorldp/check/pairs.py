@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from tensorldp.check.claim import Claim, Metric
+from tensorldp.check.claim import Claim
 from tensorldp.check.records import Numbers
 from tensorldp.check.target import Target
 from tensorldp.domain import Ball
@@ -123,7 +123,9 @@ HALVINGS = 30  # of the way between two records, on which such pairs are found
 MOST_VALUES = 24  # pairs of whole numbers that are tried beside them
 
 
-def at_distance(x: Tensor, x_prime: Tensor, metric: Metric, wanted: float, order: Tensor) -> Tensor | None:
+def at_distance(
+    x: Tensor, x_prime: Tensor, far: Callable[[Tensor, Tensor], float], wanted: float, order: Tensor
+) -> Tensor | None:
     """Finds a record on the way from x to x' about as far from x as is wanted, by halving; None if there is none.
 
     The way is straight; where a distance does not fall along it, as that of Hamming, elements change one by one.
@@ -131,11 +133,11 @@ def at_distance(x: Tensor, x_prime: Tensor, metric: Metric, wanted: float, order
     Args:
         x: where the way starts.
         x_prime: where it ends.
-        metric: the distance.
+        far: how far two records are from each other: a distance, or what is claimed at it.
         wanted: what is looked for.
         order: a permutation of the elements.
     """
-    if metric.between(x, x_prime) < wanted:
+    if far(x, x_prime) < wanted:
         return None
 
     def straight(share: float) -> Tensor:
@@ -151,8 +153,8 @@ def at_distance(x: Tensor, x_prime: Tensor, metric: Metric, wanted: float, order
         low, high = 0.0, 1.0
         for _ in range(HALVINGS):
             middle = (low + high) / 2.0
-            low, high = (middle, high) if metric.between(x, way(middle)) < wanted else (low, middle)
-        if metric.between(x, way(high)) <= 1.5 * wanted and not torch.equal(x, way(high)):
+            low, high = (middle, high) if far(x, way(middle)) < wanted else (low, middle)
+        if far(x, way(high)) <= 1.5 * wanted and not torch.equal(x, way(high)):
             return way(high)
     return None
 
@@ -166,8 +168,6 @@ def moved(target: Target, pair: Pair, factor: float) -> Pair:
 
 def _at_distances(target: Target, seed: int, claim: Claim) -> Iterator[Pair]:
     """Yields pairs whose claimed epsilons are those of `TOLD`, about several points and in several directions."""
-    metric, (epsilon, _) = claim.metric, claim.points[0]
-    assert metric is not None
     source = generator("check", "pairs at distances", seed)
     size, shape, box = target.size, target.domain.shape, target.domain.as_box()
     low, high, middle = box.low, box.high, (box.low + box.high) / 2.0
@@ -189,7 +189,7 @@ def _at_distances(target: Target, seed: int, claim: Claim) -> Iterator[Pair]:
     for told in TOLD:
         for name, x, x_prime in ways:
             x, x_prime = neighbours(target, x, x_prime)
-            found = at_distance(x, x_prime, metric, told / epsilon, order)
+            found = at_distance(x, x_prime, claim.told, told, order)
             if found is not None:
                 yield Pair(f"{name}, at a claimed epsilon of about {told:g}", x, found)
     if size == 1 and float(low).is_integer() and float(high).is_integer() and high - low <= VALUES:

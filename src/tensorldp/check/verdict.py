@@ -41,7 +41,7 @@ class Verdict:
         subject, claim: what was checked and what it claims.
         refuted: whether the claim is refuted, at `confidence` over all that was tried.
         epsilon_lower: no guarantee below this epsilon holds at `delta_lower`, at `confidence`; 0 where `no_bound` says
-            why there is none. Where the claim has a metric, the epsilon for each unit of distance.
+            why there is none. Where the claim has a metric, the epsilon for each unit of distance, or at `distance`.
         findings: what is wrong, claims first.
         attempts: what was tried.
         floating_point: whether floats are part of the claim (True) or leaks only by floats are reported separately.
@@ -53,6 +53,7 @@ class Verdict:
         notes: what a user should know of how a function was called and its releases were read.
         command: what repeats the check: the call of `privacy.check` with all its arguments, or a shell command.
         by_clock: whether the clock decided how many releases there were, so that another machine may draw others.
+        distance: how far from each other the records of that bound are, where a curve is claimed for each distance.
         closest: the event that the lower bound comes from where the claim is not refuted; None where there is none.
         record: what a record is, such as "4 float64 numbers from 0 to 1".
     """
@@ -79,6 +80,7 @@ class Verdict:
     by_clock: bool = field(default=False, repr=False)
     closest: Finding | None = field(default=None, repr=False)
     record: str = field(default="", repr=False)
+    distance: float | None = field(default=None, repr=False)
 
     @property
     def telling(self) -> Finding | None:
@@ -104,14 +106,15 @@ class Verdict:
         """Returns the lower bound on epsilon, or why there is none."""
         if self.no_bound:
             return f"no bound: {self.no_bound}"
-        each = f" for each unit of {self.metric} distance" if self.metric else ""
+        each = of_distance(self.metric, self.distance)
         return f"epsilon {self._least} {self.epsilon_lower:.4g}{each} at delta {self.delta_lower:.3g}"
 
     @property
     def _least(self) -> str:
         """Returns ">" where the bound is the claim that is refuted, which is then too small itself."""
         refuting = [one for one in self.findings if one.kind in one.REFUTES and one.delta == self.delta_lower]
-        claimed = {one.epsilon / (one.distance or 1.0) for one in refuting if one.epsilon is not None}
+        each = [(one.distance or 1.0) if self.distance is None else 1.0 for one in refuting]
+        claimed = {one.epsilon / unit for one, unit in zip(refuting, each, strict=True) if one.epsilon is not None}
         return ">" if self.refuted and self.epsilon_lower in claimed else ">="
 
     def summary(self) -> str:
@@ -136,7 +139,7 @@ class Verdict:
         return f"; a record is {self.record}" if self.record else ""
 
     def _outcome(self) -> str:
-        each = f" for each unit of {self.metric} distance" if self.metric else ""
+        each = of_distance(self.metric, self.distance)
         bound = f"epsilon is at least {self.epsilon_lower:.4g}{each} at delta {self.delta_lower:.3g}"
         if self.refuted:
             proved = f"no bound on epsilon was had, as {self.no_bound}" if self.no_bound else bound
@@ -194,7 +197,7 @@ class Verdict:
     def __str__(self) -> str:
         word = "REFUTED" if self.refuted else ", ".join(["not refuted", self.few] if self.few else ["not refuted"])
         there = [
-            f.epsilon / f.distance if f.epsilon is not None and f.distance else f.epsilon
+            f.epsilon / f.distance if f.epsilon is not None and f.distance and self.distance is None else f.epsilon
             for f in self.findings
             if f.kind in f.REFUTES and f.delta == self.delta_lower
         ]
@@ -215,6 +218,13 @@ class Verdict:
         )
         lines += [f"  event:   {self.event}"] if self.refuted and self.event else []
         return "\n".join(lines)
+
+
+def of_distance(metric: str, distance: float | None) -> str:
+    """Says of which distance a bound is: of each unit, or of one where a curve is claimed for each; empty without."""
+    if not metric or distance is None:
+        return f" for each unit of {metric} distance" if metric else ""
+    return f" of records {distance:.4g} apart in {metric}"
 
 
 def epsilon_bound(hits: int, other_hits: int, trials: int, error: float, delta: float) -> float:

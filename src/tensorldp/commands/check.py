@@ -45,7 +45,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--claim-epsilon-per-distance", type=float, metavar="E", help="the claim's epsilon for each unit of --metric"
     )
     parser.add_argument(
-        "--metric", metavar="NAME", help=f"{', '.join(METRICS)}, or module:function of two records, for that claim"
+        "--claim-curve",
+        metavar="MODULE:NAME",
+        help="the claim: a PrivacyCurve, or a function of --metric that gives one",
+    )
+    parser.add_argument(
+        "--metric", metavar="NAME", help=f"{', '.join(METRICS)}, or module:function of two records, for those claims"
     )
     parser.add_argument("--minutes", type=float, default=2.0, help="most processor time to use (default: 2)")
     parser.add_argument("--samples", type=int, default=200_000, help="releases of a pair to learn from")
@@ -87,8 +92,8 @@ def run(options: argparse.Namespace) -> Answer:
     check_memory(f"a check of {options.target} on records", domain.size, ELEMENT_BYTES)  # before a mechanism is made
     records = records_of(options, domain)
     checked = target_of(options, records.domain if isinstance(records, Records) else records)
-    claimed = options.claim_epsilon is not None or options.claim_epsilon_per_distance is not None
-    if not claimed and not isinstance(checked, Mechanism):
+    claims = (options.claim_epsilon, options.claim_epsilon_per_distance, options.claim_curve)
+    if claims == (None, None, None) and not isinstance(checked, Mechanism):
         raise InputError(f"{options.target} declares no guarantee: --claim-epsilon must say what it is claimed to have")
     subject = called(options.target, checked)
     with ended_after(wall_limit(options.minutes)):
@@ -100,6 +105,7 @@ def run(options: argparse.Namespace) -> Answer:
             claim_epsilon=options.claim_epsilon,
             claim_delta=options.claim_delta,
             claim_epsilon_per_distance=options.claim_epsilon_per_distance,
+            claim_curve=None if options.claim_curve is None else imported(options.claim_curve),
             metric=imported(options.metric) if ":" in (options.metric or "") else options.metric,
             minutes=options.minutes,
             samples=options.samples,

@@ -158,6 +158,11 @@ class LaplaceCurve(RepeatedCurve):
     delta is exact: the closed form for one element, else the moment function's contour integral, with the losses
     at the ends of their range summed apart where few elements are strictly inside.
 
+    One element's curve bounds that of any two records as far apart in l1, and for noise whose density falls as
+    e^-||z||/b in any norm, as far apart in that norm. On the line through the records, by distance, the density f of
+    a release has b^2 f'' <= f. So f is the mean, over Laplace noise on the line, of the law f - b^2 f'', and the
+    release can be made of that noise.
+
     Raises:
         InputError: if shift is not in [0, 1e50], or count is not a whole number from 1 to 10^20.
     """

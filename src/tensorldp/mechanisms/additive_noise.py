@@ -18,7 +18,7 @@ from tensorldp.curves.base import PrivacyCurve
 from tensorldp.curves.gaussian import GaussianCurve
 from tensorldp.curves.laplace import LaplaceCurve
 from tensorldp.domain import FARTHEST, NARROWEST, Domain
-from tensorldp.errors import check_real
+from tensorldp.errors import check_positive, check_real
 from tensorldp.mechanisms.base import ActsOn, Mechanism
 from tensorldp.randomness import add_gaussian, add_laplace
 
@@ -37,6 +37,9 @@ class NoiseLaw:
         loss: log p(y|x) - log p(y|x') of each element from (y, x, x'), times `loss_unit`.
         loss_unit: what `loss` has to be divided by, at a scale.
         curve: the exact curve of noise on every element of a record of a domain, at a scale.
+        metric: the distance of two records on which the curve of the worst depends.
+        curve_at: that curve, from the domain, a scale and the distance. That of Laplace noise is one element's,
+            moved by all of the distance (docs/mathematics/curves.md#laplace).
     """
 
     add: Callable[[Tensor, float, torch.Generator], Tensor]
@@ -46,6 +49,8 @@ class NoiseLaw:
     loss: Callable[[Tensor, Tensor, Tensor], Tensor]
     loss_unit: Callable[[float], float]
     curve: Callable[[Domain, float], PrivacyCurve]
+    metric: str
+    curve_at: Callable[[Domain, float, float], PrivacyCurve]
 
     def __repr__(self) -> str:
         return f"NoiseLaw({getattr(self.add, '__name__', self.add)})"
@@ -59,6 +64,8 @@ LAPLACE = NoiseLaw(
     loss=lambda y, x, x_prime: (y - x_prime).abs() - (y - x).abs(),
     loss_unit=lambda scale: scale,
     curve=lambda domain, scale: LaplaceCurve(shift=domain.as_box().width / scale, count=domain.size),
+    metric="l1",
+    curve_at=lambda domain, scale, far: LaplaceCurve(far / scale, exact=far <= domain.as_box().width),
 )
 GAUSSIAN = NoiseLaw(
     add=add_gaussian,
@@ -68,6 +75,8 @@ GAUSSIAN = NoiseLaw(
     loss=lambda y, x, x_prime: (x - x_prime) * (2.0 * y - (x + x_prime)),
     loss_unit=lambda scale: 2.0 * scale**2,
     curve=lambda domain, scale: GaussianCurve(domain.diameter / scale),
+    metric="l2",
+    curve_at=lambda domain, scale, far: GaussianCurve(far / scale, exact=far <= domain.diameter),
 )
 
 
@@ -110,6 +119,16 @@ class AdditiveNoise(Mechanism):
 
     def curve(self) -> PrivacyCurve:
         return self.law.curve(self.domain, self.scale)
+
+    @property
+    def metric(self) -> str:
+        own = type(self).curve is AdditiveNoise.curve and self.unit == "record"  # else a release is more than noise
+        return self.law.metric if own else ""
+
+    def curve_at(self, distance: float) -> PrivacyCurve:
+        if not self.metric:
+            return super().curve_at(distance)
+        return self.law.curve_at(self.domain, self.scale, check_positive("distance of two records", distance))
 
     def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
         y, x, x_prime = self._flat(y), self._flat(x), self._flat(x_prime)

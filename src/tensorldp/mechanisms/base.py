@@ -393,6 +393,19 @@ class Mechanism(ABC):
     def curve(self) -> PrivacyCurve:
         """Builds the privacy curve of one use, for replacing the unit (`self.unit`) by any other in the domain."""
 
+    @property
+    def metric(self) -> str:
+        """Returns the distance of `curve_at`, "l1", "l2" or "hamming"; empty where a curve is known for none."""
+        return ""
+
+    def curve_at(self, distance: float) -> PrivacyCurve:
+        """Builds the privacy curve of one use for two records at a distance above 0 of `metric`, the worst such two.
+
+        Raises:
+            InputError: if there is no such distance, or the curve is not known.
+        """
+        raise InputError(f"{self.name} has no privacy curve for each distance of two records, only that of all records")
+
     def worst_pair(self) -> tuple[Tensor, Tensor]:
         """Returns two records, float64 of shape `shape`, that attain or approach the profile: by default far corners.
 

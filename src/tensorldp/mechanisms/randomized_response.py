@@ -11,7 +11,7 @@ from torch import Tensor
 from tensorldp.curves.base import PrivacyCurve
 from tensorldp.curves.discrete import DiscreteCurve
 from tensorldp.domain import Box
-from tensorldp.errors import InputError
+from tensorldp.errors import InputError, check_real
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import register
 from tensorldp.randomness import numpy_generator, sparse_positions, uniform
@@ -98,10 +98,18 @@ class KaryRandomizedResponse(Mechanism):
         return self.size * math.exp(self.log_other) * (k - 1) * k * (2 * k - 1) / 6
 
     def curve(self) -> PrivacyCurve:
+        return self.curve_at(self.size)
+
+    @property
+    def metric(self) -> str:
+        return "hamming"
+
+    def curve_at(self, distance: float) -> PrivacyCurve:
+        count = int(check_real("distance of two records", distance, low=1.0, high=self.size))  # elements that differ
         keep, other = self.loss + self.log_other, self.log_other
         if self.values == 2:
-            return DiscreteCurve.mirrored((keep, other), self.loss, self.size)
-        return DiscreteCurve.mirrored((keep, math.log(self.values - 2) + other, other), self.loss, self.size)
+            return DiscreteCurve.mirrored((keep, other), self.loss, count)
+        return DiscreteCurve.mirrored((keep, math.log(self.values - 2) + other, other), self.loss, count)
 
     def log_likelihood_ratio(self, y: Tensor, x: Tensor, x_prime: Tensor) -> Tensor:
         y, x, x_prime = self._flat(y), self._flat(x), self._flat(x_prime)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import math
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from schemas import VERDICT, misfits
+from scipy import stats
+from scipy.integrate import quad
+from scipy.special import k0, k1
 from torch import Tensor
 
 from tensorldp.check import check
@@ -16,8 +22,11 @@ from tensorldp.check.claim import Claim, Metric
 from tensorldp.check.pairs import at_distance, pairs
 from tensorldp.check.target import Target
 from tensorldp.check.verdict import page
+from tensorldp.composition import compose
+from tensorldp.curves.gaussian import GaussianCurve
+from tensorldp.curves.laplace import LaplaceCurve
 from tensorldp.errors import InputError
-from tensorldp.mechanisms import Box
+from tensorldp.mechanisms import Box, make
 from tensorldp.mechanisms.laplace import Laplace
 
 PLANE, TEN = Box(-10.0, 10.0, (2,)), Box(0.0, 9.0, (1,))
@@ -104,10 +113,10 @@ def test_pairs_come_at_several_distances(metric: str, epsilon: float) -> None:
 
 def test_elements_change_one_by_one_where_a_straight_way_has_no_distances() -> None:
     low, high = torch.zeros(8).double(), torch.ones(8).double()
-    found = at_distance(low, high, Metric.of("hamming"), 3.0, torch.arange(8))
+    found = at_distance(low, high, Metric.of("hamming").between, 3.0, torch.arange(8))
     assert found is not None
     assert found.tolist() == [1.0] * 3 + [0.0] * 5
-    assert at_distance(low, high, Metric.of("l1"), 9.0, torch.arange(8)) is None
+    assert at_distance(low, high, Metric.of("l1").between, 9.0, torch.arange(8)) is None
 
 
 @pytest.mark.parametrize(
@@ -134,6 +143,11 @@ def test_elements_change_one_by_one_where_a_straight_way_has_no_distances() -> N
             "must be symmetric, got",
         ),
         ({"claim_delta": 1e-3}, "needs claim_epsilon, the epsilon of the same claim"),
+        ({"claim_curve": GaussianCurve(1.0), "claim_epsilon": 1.0}, "takes claim_curve, or an epsilon and claim_delta"),
+        ({"claim_curve": GaussianCurve(1.0), "metric": "l2"}, "must be a function of the distance; got GaussianCurve"),
+        ({"claim_curve": GaussianCurve}, "must be a PrivacyCurve, as there is no metric; got"),
+        ({"claim_curve": lambda d: d, "metric": "l2"}, "claim_curve must return a PrivacyCurve, got"),
+        ({"claim_curve": lambda d: 1 / 0, "metric": "l2"}, "claim_curve failed at distance .*: ZeroDivisionError"),
     ],
 )
 def test_a_claim_that_makes_no_sense_is_refused_in_one_sentence(options: dict[str, Any], message: str) -> None:
@@ -150,3 +164,102 @@ def test_releases_of_other_records_may_not_differ_at_any_distance() -> None:
     assert found.refuted
     assert [finding.kind for finding in found.findings] == ["locality"]
     assert found.findings[0].distance is None
+
+
+def gaussian(x: Tensor, g: torch.Generator, sigma: float) -> Tensor:
+    """Gaussian noise, whose mu is the l2 distance in standard deviations."""
+    return x + sigma * torch.randn(x.shape, generator=g, dtype=x.dtype)
+
+
+def test_a_curve_for_each_distance_is_kept_by_gaussian_noise_and_broken_by_half_of_it() -> None:
+    claim: dict[str, Any] = {"domain": PLANE, "metric": "l2", "claim_curve": lambda d: GaussianCurve(d / 4.0)}
+    honest = check(partial(gaussian, sigma=4.0), **claim, **SURE)
+    assert not honest.refuted, honest
+    assert honest.epsilon_lower <= GaussianCurve((honest.distance or 0.0) / 4.0).epsilon(honest.delta_lower)
+    lie = check(partial(gaussian, sigma=2.0), **claim, **FEW)
+    assert lie.refuted, lie
+    finding = lie.findings[0]
+    assert lie.distance is not None
+    assert lie.distance == finding.distance
+    claimed, true = GaussianCurve(lie.distance / 4.0), GaussianCurve(lie.distance / 2.0)
+    assert finding.delta == pytest.approx(claimed.delta(finding.epsilon or 0.0))
+    assert claimed.epsilon(lie.delta_lower) < lie.epsilon_lower < true.epsilon(lie.delta_lower)
+    assert f"of records {lie.distance:.4g} apart in l2 at delta" in lie.proved
+    assert misfits(json.loads(lie.to_json()), VERDICT) == []
+    assert "for each unit" not in page(lie) + str(lie) + lie.summary()
+    assert all(f"claimed epsilon of about {told:g}" in str(pairs_of(GaussianCurve)) for told in (0.3, 1.0, 3.0))
+
+
+def pairs_of(curve: Any) -> list[str]:
+    """The names of the pairs that are tried under a claim of a curve for each distance."""
+    claim = Claim.curve_per_distance(lambda d: curve(d / 4.0), "l2")
+    return [pair.name for pair in pairs(Target("nothing", lambda x, g: x, PLANE), 0, None, claim)]
+
+
+def test_a_whole_curve_is_claimed_of_a_function() -> None:
+    noise = partial(gaussian, sigma=4.0)
+    claim: dict[str, Any] = {"domain": Box(0.0, 4.0, (1,))}
+    assert not check(noise, **claim, claim_curve=GaussianCurve(1.0), **SURE | {"starts": 2}).refuted
+    assert check(noise, **claim, claim_curve=GaussianCurve(0.5), **FEW).refuted
+
+
+def hockey_stick(law: Any, scale: float, distance: float, epsilon: float) -> float:
+    """delta between two laws of one number that are `distance` apart, from their densities."""
+
+    def excess(y: float) -> float:
+        return max(0.0, float(law.pdf(y, 0.0, scale) - math.exp(epsilon) * law.pdf(y, distance, scale)))
+
+    places = (-40.0 * scale, *np.linspace(-scale, distance + scale, 12), 40.0 * scale)
+    return float(sum(quad(excess, low, high)[0] for low, high in pairwise(places)))
+
+
+@pytest.mark.parametrize("distance", [0.25, 3.0])
+def test_the_curve_of_noise_at_a_distance_is_that_of_two_densities(distance: float) -> None:
+    for key, law, scale in (("laplace", stats.laplace, 8.0), ("gaussian", stats.norm, 4.0)):
+        curve = make(key, epsilon=1.0, domain=Box(0.0, 4.0, (2,))).curve_at(distance)
+        assert curve.exact
+        assert curve.delta(0.0) == pytest.approx(hockey_stick(law, scale, distance, 0.0), abs=1e-6)
+        assert curve.delta(0.02) == pytest.approx(hockey_stick(law, scale, distance, 0.02), abs=1e-6)
+
+
+def planar_delta(shift: float, epsilon: float) -> float:
+    """delta of two places whose distance is `shift` in planar Laplace noise's unit, in elliptic coordinates.
+
+    With a = shift / 2 the loss is 2 a cos v, and v in (0, pi) has the density
+    a / pi e^(a cos v) (K1(a) + a K0(a) sin^2 v).
+    """
+    a = shift / 2.0
+
+    def gain(v: float) -> float:
+        density = a / math.pi * math.exp(a * math.cos(v)) * (k1(a) + a * k0(a) * math.sin(v) ** 2)
+        return max(0.0, -math.expm1(epsilon - 2.0 * a * math.cos(v))) * density
+
+    return float(quad(gain, 0.0, math.acos(epsilon / shift))[0])
+
+
+@pytest.mark.parametrize("shift", [0.1, 1.0, 6.0])
+def test_planar_noise_and_a_change_of_several_elements_tell_less_than_one_laplace_element(shift: float) -> None:
+    one, spread = LaplaceCurve(shift), LaplaceCurve(shift / 4.0, 4)
+    for epsilon in (0.0, 0.3 * shift, 0.9 * shift):
+        assert 0.0 < planar_delta(shift, epsilon) < one.delta(epsilon)
+        assert 0.0 < spread.delta(epsilon) < one.delta(epsilon)
+
+
+def test_randomized_response_has_a_curve_for_each_number_of_elements_that_differ() -> None:
+    mechanism = make("k-rr", epsilon=1.0, domain=Box(0.0, 3.0, (3,)))
+    assert mechanism.curve_at(1.0).delta(0.5) == pytest.approx((math.e - math.exp(0.5)) / (math.e + 3.0))
+    assert mechanism.curve_at(3) == mechanism.curve()
+    assert compose(mechanism, count=1, delta=0.0, distance=2.0).epsilon == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(
+    ("key", "distance", "message"),
+    [
+        ("tldp-l", 1.0, "tldp-l has no privacy curve for each distance"),
+        ("laplace", 0.0, "distance of two records must be"),
+        ("k-rr", 0.5, "distance of two records must be a"),
+    ],
+)
+def test_a_distance_without_a_curve_is_refused(key: str, distance: float, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        make(key, epsilon=1.0, domain=Box(0.0, 3.0, (3,))).curve_at(distance)
