@@ -162,7 +162,12 @@ class Foreign:
             for record in self.records.given(points):
                 if protocol.randomness == "seed":
                     given = KINDS["seed"](source)
-                released.append(self._with(protocol, record, given))
+                try:
+                    released.append(self._with(protocol, record, given))
+                except Exception as error:
+                    if isinstance(error, InputError) or not (released or self.found):
+                        raise
+                    raise InputError(f"{self.name} failed after it had worked: {described(error)}; {USED_UP}") from error
             return released
 
     def _tensor(self, points: Tensor) -> Any:
@@ -294,11 +299,19 @@ WORDS = {
     "seed": "with a seed",
     "global": "with a record alone",
 }
+USED_UP = "if a release uses something up, such as a budget, give a function that makes it anew for each record"
 CALLED_WRONGLY = (TypeError, AttributeError, ValueError)  # what a call of another kind than expected raises
 OWN_SOURCE = (
     "it draws from a source of its own, which no seed reaches: the same command gives other numbers, within the "
     "confidence stated"
 )
+
+
+def name_of(function: object) -> str:
+    """Returns what messages call a function: its own name where arguments are already set, or that of its class."""
+    while isinstance(function, partial):
+        function = function.func
+    return str(getattr(function, "__name__", type(function).__name__))
 
 
 def _makes(function: Callable[..., Any]) -> bool:
