@@ -250,6 +250,51 @@ def test_a_function_that_cannot_be_called_says_what_was_tried() -> None:
         released(lambda: 1.0, LINE)
 
 
+def of_three(x: float, epsilon: float, context: str) -> float:
+    return x + float(np.random.laplace(scale=1 / epsilon)) * len(context)
+
+
+def of_two(x: float, table: dict[str, float]) -> float:
+    return x + float(np.random.laplace(scale=table["scale"]))
+
+
+def of_one_and_a_generator(x: float, drawn_by: np.random.Generator, *, scale: float) -> float:
+    return x + drawn_by.laplace(scale=scale)
+
+
+@pytest.mark.parametrize(
+    ("function", "missing"),
+    [(of_three, "epsilon and context"), (of_two, "table"), (of_one_and_a_generator, "scale")],
+)
+def test_a_parameter_that_is_no_randomness_is_not_given_a_generator(function: Callable[..., Any], missing: str) -> None:
+    with pytest.raises(InputError, match=f"it needs {missing} beside a record"):
+        released(function, LINE)
+
+
+class OfABudget:
+    """Releases two records, and no more."""
+
+    def __init__(self) -> None:
+        self.left = 2
+
+    def __call__(self, x: float) -> float:
+        self.left -= 1
+        if self.left < 0:
+            raise ValueError("nothing is left of the budget")
+        return x + float(np.random.laplace())
+
+
+def test_a_function_that_fails_after_it_worked_is_told_of_budgets() -> None:
+    with pytest.raises(InputError, match=r"it failed after it had worked: ValueError: nothing is left.*anew for each"):
+        released(OfABudget, LINE)
+    with pytest.raises(ValueError, match="^never$"):
+        released(never, LINE)
+
+
+def never(x: float) -> float:
+    raise ValueError("never")
+
+
 # what it returns
 
 
