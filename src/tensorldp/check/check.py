@@ -306,7 +306,7 @@ class _Check:
         return epsilon / distance if distance > 0.0 else 0.0
 
     def _finding(self, kind: str, breach: Breach, histogram: dict[str, list[float]] | None) -> Finding:
-        return breach_finding(kind, breach, histogram, self.claim)
+        return breach_finding(kind, breach, histogram, self.claim, self.target.records)
 
     def _time_left(self, name: str) -> bool:
         if self.budget.over:
@@ -378,7 +378,8 @@ class _Check:
         points = self.claim.at(trail.pair.x, trail.pair.x_prime)
         claimed = min((epsilon for epsilon, delta in points if delta == event.delta), default=math.inf)
         event = replace(event, epsilon=claimed)
-        return event_finding("lower bound", trail.observer, trail.pair, event, counts, 0.0, shown, self.claim)
+        shares = (trail.observer, trail.pair, event, counts, 0.0, shown, self.claim)
+        return event_finding("lower bound", *shares, self.target.records)
 
     def _slow_to_start(self) -> bool:
         return self.budget.affordable(1, self.budget.pace(*NEW_START), EASY) < 1

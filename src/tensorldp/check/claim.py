@@ -55,10 +55,13 @@ class Metric:
             raise InputError(f"metric of a check must be one of {allowed} or a function of two records, got {metric!r}")
         return cls(metric, METRICS[metric])
 
+    def __str__(self) -> str:
+        return f"{self.name} distance" if self.name in METRICS else self.name
+
     @property
     def unit(self) -> str:
         """Returns the unit of distance in words."""
-        return f"unit of {self.name} distance"
+        return f"unit of {self}"
 
     def between(self, x: Tensor, x_prime: Tensor) -> float:
         """Computes the distance of two records, infinity where the metric says so.
@@ -133,7 +136,7 @@ class Claim:
         epsilon = check_real("claimed epsilon per distance", epsilon, low=0.0, open_low=True)
         delta = check_real("claimed delta", delta, low=0.0, high=1.0, open_high=True)
         found = Metric.of(metric)
-        text = f"({epsilon:.6g} d, {delta:.3g}) for each {unit}, d being the {found.name} distance of the two records"
+        text = f"({epsilon:.6g} d, {delta:.3g}) for each {unit}, d being the {found} of the two records"
         return cls(((epsilon, delta),), unit, text, metric=found)
 
     @classmethod

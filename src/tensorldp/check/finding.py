@@ -6,12 +6,16 @@ import math
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import torch
+
 from tensorldp.check.claim import Claim
 from tensorldp.check.events import Event
 from tensorldp.check.observers import Observer
 from tensorldp.check.pairs import Pair
+from tensorldp.check.records import Records
 from tensorldp.check.search import Breach
 from tensorldp.check.words import in_words
+from tensorldp.errors import shown
 
 
 @dataclass(frozen=True)
@@ -94,11 +98,19 @@ def _allowed(epsilon: float, delta: float, other: float) -> float:
 SHOWN = 64  # elements of a record that a report keeps
 
 
-def breach_finding(kind: str, breach: Breach, histogram: dict[str, list[float]] | None, claim: Claim) -> Finding:
+def breach_finding(
+    kind: str,
+    breach: Breach,
+    histogram: dict[str, list[float]] | None,
+    claim: Claim,
+    kind_of_records: Records | None = None,
+) -> Finding:
     """Builds the finding for a breach of the claim."""
     trail, lead = breach.trail, breach.lead
     counts = (lead.hits, lead.other_hits, lead.trials)
-    return event_finding(kind, trail.observer, trail.pair, lead.event, counts, breach.log_evidence, histogram, claim)
+    return event_finding(
+        kind, trail.observer, trail.pair, lead.event, counts, breach.log_evidence, histogram, claim, kind_of_records
+    )
 
 
 def event_finding(
@@ -110,8 +122,12 @@ def event_finding(
     log_evidence: float,
     histogram: dict[str, list[float]] | None,
     claim: Claim,
+    kind_of_records: Records | None = None,
 ) -> Finding:
-    """Builds the finding for an event; `counts` are hits of the likelier record, of the other, and releases of each."""
+    """Builds the finding for an event; `counts` are hits of the likelier record, of the other, and releases of each.
+
+    Records that are categories are named.
+    """
     hits, others, trials = counts
     first, second = ("x'", "x") if event.swapped else ("x", "x'")
     share, other = hits / trials, others / trials
@@ -126,9 +142,13 @@ def event_finding(
     metric = None if observer.local else claim.metric
     distance = None if metric is None else metric.between(pair.x, pair.x_prime)
     apart = "" if metric is None else f", {distance:.4g} apart in {metric.name}"
+    chosen = pair.name
+    if kind_of_records is not None and kind_of_records.values:
+        value, other_value = kind_of_records.given(torch.stack((pair.x, pair.x_prime)))
+        chosen = f"x is {shown(value)}, x' is {shown(other_value)}"
     text = (
         f'in {observer.name}, the event "{event}" has frequency {share:.4g} under {first} and {other:.4g} under '
-        f"{second} ({pair.name}{apart}; {trials} releases of each); {expected}"
+        f"{second} ({chosen}{apart}; {trials} releases of each); {expected}"
     )
     records = tuple(record.reshape(-1)[:SHOWN].tolist() for record in (pair.x, pair.x_prime))
     return Finding(

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -271,6 +272,14 @@ def test_a_parameter_that_is_no_randomness_is_not_given_a_generator(function: Ca
         released(function, LINE)
 
 
+def test_a_finding_names_the_categories_that_it_tells_apart() -> None:
+    found = check(lambda word: word, domain=Categories(["No", "Yes"]), claim_epsilon=1.0, **ROOMY)
+    assert found.refuted
+    assert re.search(
+        r"\((x is 'No', x' is 'Yes'|x is 'Yes', x' is 'No'); \d+ releases of each\)", found.findings[0].text
+    )
+
+
 class OfABudget:
     """Releases two records, and no more."""
 
@@ -287,7 +296,7 @@ class OfABudget:
 def test_a_function_that_fails_after_it_worked_is_told_of_budgets() -> None:
     with pytest.raises(InputError, match=r"it failed after it had worked: ValueError: nothing is left.*anew for each"):
         released(OfABudget, LINE)
-    with pytest.raises(ValueError, match="^never$"):
+    with pytest.raises(ValueError, match=r"^never$"):
         released(never, LINE)
 
 
