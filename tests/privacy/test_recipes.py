@@ -1,7 +1,8 @@
 """The recipes of the page about libraries are short, pin what they install and have the verdicts that it says.
 
 Each runs in an environment that has this package with its own requirements and nothing else, so that a recipe installs
-all that it needs. Half the noise is refuted in the same way, and no recipe is one that would refute everything.
+all that it needs. Half the noise, or a gradient in place of another, is refuted in the same way, and no recipe is one
+that would refute everything.
 """
 
 from __future__ import annotations
@@ -36,14 +37,14 @@ def unordered(input_data, **options): return set(SS_Client(input_data, **options
 END
 """
 OTHERWISE = {  # what makes an honest recipe a lie of twice its epsilon, and the recipe that is refuted an honest one
-    "pure-ldp": ("--option epsilon=1 ", "--option epsilon=2 "),
-    "multi-freq-ldpy": (f"{CHECK} {SUBSETS}:SS_Client", f"{UNORDERED}{CHECK} mine:unordered"),
-    "diffprivlib": ("--option epsilon=1 ", "--option epsilon=2 "),
-    "opendp": ("scale=1.0", "scale=0.5"),
-    "opacus": ("noise_multiplier=sigma,", "noise_multiplier=sigma / 2,"),
-    "flwr": ("1.0, 1.0, 0.01)", "1.0, 4.0, 0.01)"),
-    "pfl": ("epsilon=1.0)", "epsilon=2.0)"),
-    "jax-privacy": ("stddev=sigma,", "stddev=sigma / 2,"),
+    "pure-ldp": [("--option epsilon=1 ", "--option epsilon=2 ")],
+    "multi-freq-ldpy": [(f"{CHECK} {SUBSETS}:SS_Client", f"{UNORDERED}{CHECK} mine:unordered")],
+    "diffprivlib": [("--option epsilon=1 ", "--option epsilon=2 ")],
+    "opendp": [("scale=1.0", "scale=0.5")],
+    "opacus": [("noise_multiplier=sigma,", "noise_multiplier=sigma / 2,"), ("--ball 0.5 ", "--ball 1 ")],
+    "flwr": [("1.0, 1.0, 0.01)", "1.0, 4.0, 0.01)")],  # at half its noise epsilon is 1.29, and is not refuted in time
+    "pfl": [("epsilon=1.0)", "epsilon=2.0)"), ("--shape 1 ", "--shape 1 --box -1 1 ")],
+    "jax-privacy": [("stddev=sigma,", "stddev=sigma / 2,"), ("--ball 0.5 ", "--ball 1 ")],
 }
 each_recipe = pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: f"line {recipe.line}")
 
@@ -145,10 +146,10 @@ def test_a_recipe_has_the_verdict_that_the_page_says_and_another_one_for_a_lie(
     *_, last = recipe.text.splitlines()
     found, said = verdict(recipe.text, environment, tmp_path)
     assert found == VERDICTS[last], said
-    before, after = OTHERWISE[library(recipe)]
-    if before not in recipe.text:  # the page's own lie, whose honest form is the recipe above it
-        return
     _, _, without_install = recipe.text.replace("\\\n", " ").partition("\n")
-    assert without_install.count(before) == 1
-    found, said = verdict(without_install.replace(before, after), environment, tmp_path)
-    assert found == 1 - VERDICTS[last], said
+    for before, after in OTHERWISE[library(recipe)]:
+        if before not in recipe.text:  # the page's own lie, whose honest form is the recipe above it
+            continue
+        assert without_install.count(before) == 1
+        found, said = verdict(without_install.replace(before, after), environment, tmp_path)
+        assert found == 1 - VERDICTS[last], said

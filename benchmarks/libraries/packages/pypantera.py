@@ -10,7 +10,7 @@ from kit import Package
 from tensorldp.commands.target import imported
 
 package = Package("pypantera", "1.0.2")
-NEAR = [(0.0, 0.0), (1.0, 0.0), (0.5, 0.75**0.5)]  # 1 apart
+PLACES = [(0.0, 0.0), (1.0, 0.0), (0.5, 0.75**0.5), (0.5, -(0.75**0.5))]  # the first three are 1 apart
 METRIC: dict[str, Any] = {
     "epsilon": 1.0,
     "says": "epsilon with respect to the distance of the embedding",
@@ -21,10 +21,10 @@ README: dict[str, Any] = {"says": "epsilon-differential privacy", "where": "READ
 HALF = float(np.exp(0.5))
 
 
-def made(name: str, apart: float = 1.0, **options: Any) -> Any:
-    """Makes a mechanism on three words that lie so far from each other."""
+def made(name: str, apart: float = 1.0, words: str = "abc", **options: Any) -> Any:
+    """Makes a mechanism on these words, of which the first three lie so far from each other."""
     with tempfile.NamedTemporaryFile("w") as file, mock.patch("multiprocessing.cpu_count", return_value=1):
-        file.writelines(f"{word} {apart * x} {apart * y}\n" for word, (x, y) in zip("abc", NEAR, strict=True))
+        file.writelines(f"{word} {apart * x} {apart * y}\n" for word, (x, y) in zip(words, PLACES, strict=False))
         file.flush()
         return imported(f"src.{name}")({"embPath": file.name, "epsilon": 1.0, **options})
 
@@ -58,15 +58,15 @@ def customized() -> Any:
 
 
 @package.randomizer(
-    "CusText, k = 2 of 3 words",
+    "CusText, k = 3 of 4 words",
     epsilon=1.0,
     exact=np.inf,
     honest=False,
     note="a word becomes one of its k nearest, which are others for other words",
-    **README,
+    **README | {"categories": ["a", "b", "c", "d"]},
 )
 def few() -> Any:
-    return made("SamplingPerturbationMechanism.custext:CusText", k=2, distance="euclidean").processText
+    return made("SamplingPerturbationMechanism.custext:CusText", words="abcd", k=3, distance="euclidean").processText
 
 
 @package.randomizer("TEM, beta = 0.5, words 1 apart", epsilon=1.0, **README)
