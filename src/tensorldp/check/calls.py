@@ -30,7 +30,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from tensorldp.check.columns import Layout, learned, plain
+from tensorldp.check.columns import Layout, learned, legend, plain
 from tensorldp.check.decoding import recognised
 from tensorldp.check.records import Numbers, Records
 from tensorldp.errors import InputError, blamed, described, joined, kind_of
@@ -275,6 +275,10 @@ class Foreign:
             with blamed("decoding a release failed"):
                 decoded = [plain(decode(one)) for one in releases]
             found.insert(0, Reading(decode, learned(decoded, self.records.values)))
+        first = 0
+        for reading in found:
+            protocol.notes += legend(reading.layout, first)
+            first += reading.layout.width
         return tuple(found)
 
     def _each(self, protocol: Protocol, out: Any, rows: int) -> Sequence[Any]:

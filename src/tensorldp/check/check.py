@@ -372,14 +372,15 @@ class _Check:
             self._bound(search, breach)
 
     def _closest(
-        self, trail: Trail, event: Event, counts: tuple[int, int, int], shown: dict[str, list[float]]
+        self, kind: str, trail: Trail, event: Event, counts: tuple[int, int, int], shown: dict[str, list[float]]
     ) -> Finding:
         """Builds the finding for the event of a lower bound, beside the epsilon that is claimed at its delta."""
         points = self.claim.at(trail.pair.x, trail.pair.x_prime)
         claimed = min((epsilon for epsilon, delta in points if delta == event.delta), default=math.inf)
         event = replace(event, epsilon=claimed)
-        shares = (trail.observer, trail.pair, event, counts, 0.0, shown, self.claim)
-        return event_finding("lower bound", *shares, self.target.records)
+        evidence = 0.0 if kind == "lower bound" else -math.log(self.error * ERROR_SHARES["bound"])
+        of = (trail.observer, trail.pair, event, counts, evidence, shown, self.claim)
+        return event_finding(kind, *of, self.target.records)
 
     def _slow_to_start(self) -> bool:
         return self.budget.affordable(1, self.budget.pace(*NEW_START), EASY) < 1
@@ -434,7 +435,11 @@ class _Check:
         if breach is not None:
             bound = max(bound, event.epsilon)
         else:
-            self.closest = self._closest(trail, event, (hits, others, trials), shown)
+            told = (trail, event, (hits, others, trials), shown)
+            self.closest = self._closest("lower bound", *told)
+            claimed = self.closest.epsilon
+            if not trail.observer.local and claimed is not None and bound > claimed:  # where a search needs still more
+                self.findings.append(self._closest("guarantee", *told))
         bound = self._per_distance(bound, trail.pair)
         self.bound = (bound, event.delta)
         self.no_bound = f'the best event, "{event}", gave none on {trials} fresh releases of each record'

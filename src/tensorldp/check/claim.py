@@ -29,6 +29,11 @@ METRICS: dict[str, Callable[[Array, Array], float]] = {
 ASYMMETRY = 1e-9  # of a distance: how much a metric's two directions may differ by rounding
 
 
+def distance_of(name: str) -> str:
+    """Returns what a sentence calls the distance of a metric: a function of a user's by its name alone."""
+    return f"{name} distance" if name in METRICS else name
+
+
 @dataclass(frozen=True)
 class Metric:
     """A distance between records.
@@ -56,7 +61,7 @@ class Metric:
         return cls(metric, METRICS[metric])
 
     def __str__(self) -> str:
-        return f"{self.name} distance" if self.name in METRICS else self.name
+        return distance_of(self.name)
 
     @property
     def unit(self) -> str:

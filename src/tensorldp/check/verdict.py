@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tensorldp.audit.thresholds import log_ratio_bound
+from tensorldp.check.claim import distance_of
 from tensorldp.check.finding import Finding
 from tensorldp.check.gambling import Reach
 from tensorldp.check.picture import picture
@@ -102,7 +103,7 @@ class Verdict:
         """Returns the lower bound on epsilon, or why there is none."""
         if self.no_bound:
             return f"no bound: {self.no_bound}"
-        each = f" for each unit of {self.metric} distance" if self.metric else ""
+        each = f" for each unit of {distance_of(self.metric)}" if self.metric else ""
         return f"epsilon >= {self.epsilon_lower:.4g}{each} at delta {self.delta_lower:.3g}"
 
     def summary(self) -> str:
@@ -123,7 +124,7 @@ class Verdict:
         return f"It is claimed that {self.subject} has {an}{self.claim}{floats}."
 
     def _outcome(self) -> str:
-        each = f" for each unit of {self.metric} distance" if self.metric else ""
+        each = f" for each unit of {distance_of(self.metric)}" if self.metric else ""
         bound = f"epsilon is at least {self.epsilon_lower:.4g}{each} at delta {self.delta_lower:.3g}"
         if self.refuted:
             proved = f"no bound on epsilon was had, as {self.no_bound}" if self.no_bound else bound

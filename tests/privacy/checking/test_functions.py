@@ -280,6 +280,27 @@ def test_a_finding_names_the_categories_that_it_tells_apart() -> None:
     )
 
 
+def test_a_lower_bound_above_the_claim_refutes_it() -> None:
+    """With 256 bets a search cannot win enough against this claim; the sample of the bound is larger."""
+    found = check(
+        lambda word: word, domain=Categories(["No", "Yes"]), claim_epsilon=4.2, **ROOMY | {"confidence": 0.95}
+    )
+    assert found.refuted
+    assert found.epsilon_lower > 4.2
+    assert found.findings[0].log_evidence == pytest.approx(math.log(200.0))
+
+
+def test_few_texts_are_numbered_and_a_verdict_says_how() -> None:
+    found = check(lambda word: (1.0, word), domain=Categories(["No", "Yes"]), claim_epsilon=1.0, **ROOMY)
+    assert "note: texts are numbered: element 1 is 0 for 'No', 1 for 'Yes'" in str(found)
+    layout = columns.learned(["No", "Yes", "No"])
+    assert layout.rows(["Yes", "No"]).tolist() == [[1], [0]]
+    other = layout.rows(["Never", 0, "Never"])[:, 0].tolist()
+    assert other[0] == other[2]
+    assert len({*other, 0, 1}) == 4
+    assert columns.learned([str(number) for number in range(columns.MOST_NAMED + 1)]) == columns.One(True)
+
+
 class OfABudget:
     """Releases two records, and no more."""
 
