@@ -74,6 +74,7 @@ COLUMNS = {
     ],
 }
 PAGE = ROOT / "docs" / "libraries.md"
+INSTALL = ("-m", "pip", "install", "--no-deps", "--target")  # before a folder of its own, and pins
 CONFIDENCE = 1 - 0.05 / 100  # of one check: all together are wrong with a chance of 5 %
 TEXT = """# Libraries under check
 
@@ -160,8 +161,8 @@ def in_own_process(name: str, out: Path) -> None:
     pins = [f"{package.name}=={package.version}", *package.beside]
     folder = out / "environments" / name / hashlib.sha256(" ".join(pins).encode()).hexdigest()[:12]
     if not (folder / "installed").exists():
-        install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--upgrade", "--target", str(folder)]
-        if subprocess.run([*install, *pins], check=False).returncode:
+        install = [sys.executable, *INSTALL, str(folder), "--quiet", "--upgrade", *pins]
+        if subprocess.run(install, check=False).returncode:
             print(f"{name}: could not be installed", flush=True)
             return
         (folder / "installed").touch()

@@ -6,7 +6,7 @@ of these ways, found out at its first call and the same from then on:
 | parameter for randomness | what it is given |
 |---|---|
 | annotated as a generator, or named `rng`, `random_state`, `seed` or `generator` | one of that kind |
-| another second one that has no default | a generator of torch, NumPy or Python: the first that works |
+| another second one that has no default and no other annotation | a generator: the first kind that works |
 | none | nothing; the global states of NumPy, Python and torch are seeded and put back afterwards, numba's is seeded |
 
 Functions for torch's generator are given a batch, all others one record at a time.
@@ -30,7 +30,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from tensorldp.check.columns import Layout, learned, plain
+from tensorldp.check.columns import Layout, learned, legend, plain
 from tensorldp.check.decoding import recognised
 from tensorldp.check.records import Numbers, Records
 from tensorldp.errors import InputError, blamed, described, joined, kind_of, shown
@@ -241,6 +241,11 @@ class Foreign:
 
     def _protocols(self) -> Iterator[Protocol]:
         """Yields the ways in which the function may be called, the likeliest first."""
+        missing = _unset(self.function)
+        if missing:
+            raise InputError(
+                f"{self.name} needs {joined(missing, 'and')} beside a record: set by options, or in a function"
+            )
         kinds, parameter = _randomness(self.function)
         for kind in kinds:
             way = self.way or (BATCH if kind == "torch" else RECORD)
@@ -301,6 +306,10 @@ class Foreign:
             with blamed("decoding a release failed"):
                 decoded = [plain(decode(one)) for one in releases]
             found.insert(0, Reading(decode, learned(decoded, self.records.values)))
+        first = 0
+        for reading in found:
+            protocol.notes += legend(reading.layout, first)
+            first += reading.layout.width
         return tuple(found)
 
     def _each(self, protocol: Protocol, out: Any, rows: int) -> Sequence[Any]:
@@ -346,6 +355,13 @@ OWN_SOURCE = (
 )
 
 
+def name_of(function: object) -> str:
+    """Returns what messages call a function: its own name where arguments are already set, or that of its class."""
+    while isinstance(function, partial):
+        function = function.func
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
 def _makes(function: Callable[..., Any]) -> bool:
     """Returns whether this is a class, or a function without parameters, which makes what releases records."""
     inner: Any = function
@@ -381,6 +397,27 @@ def _randomness(function: Callable[..., Any]) -> tuple[tuple[str, ...], str | No
     if needed or (not positional and any(one.kind is one.VAR_POSITIONAL for one in parameters)):
         return ("torch", "numpy", "python", "global"), None
     return ("global",), None
+
+
+def _unset(function: Callable[..., Any]) -> list[str]:
+    """Returns the parameters that have no value and can be neither the record nor the randomness."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return []
+    needed = [
+        one for one in parameters if one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
+    ]
+    of_randomness = [one for one in needed[1:] if one.name in NAMES or any(_is_type(one.annotation, t) for t in TYPES)]
+    others = [one for one in needed[1:] if one not in of_randomness]
+    guessed = not of_randomness and len(others) == 1 and others[0].kind is not others[0].KEYWORD_ONLY
+    return [] if guessed and _may_be_randomness(others[0].annotation) else [one.name for one in others]
+
+
+def _may_be_randomness(annotation: object) -> bool:
+    """Returns whether a parameter annotated like this may be a generator: where nothing says that it is not."""
+    text = str(annotation if isinstance(annotation, str) else getattr(annotation, "__name__", annotation)).lower()
+    return any(word in text for word in ("_empty", "any", "object", "random", "generator"))
 
 
 def _is_type(annotation: object, kind: type) -> bool:

@@ -432,11 +432,12 @@ class _Check:
         self.notes += [REPEATS] if same else []
 
     def _closest(
-        self, trail: Trail, event: Event, counts: tuple[int, int, int], shown: dict[str, list[float]]
+        self, kind: str, trail: Trail, event: Event, counts: tuple[int, int, int], shown: dict[str, list[float]]
     ) -> Finding:
         """Builds the finding for the event of a lower bound, beside the epsilon that is claimed at its delta."""
         event = replace(event, epsilon=self._claimed(trail.pair, event.delta))
-        return event_finding("lower bound", trail, event, counts, 0.0, shown, self.claim, self.target)
+        evidence = 0.0 if kind == "lower bound" else -math.log(self.error * ERROR_SHARES["bound"])
+        return event_finding(kind, trail, event, counts, evidence, shown, self.claim, self.target)
 
     def _slow_to_start(self) -> bool:
         return self.budget.affordable(1, self.budget.pace(*NEW_START), EASY) < 1
@@ -493,7 +494,11 @@ class _Check:
         if breach is not None:
             bound = max(bound, event.epsilon)
         else:
-            self.closest = self._closest(trail, event, (hits, others, trials), shown)
+            told = (trail, event, (hits, others, trials), shown)
+            self.closest = self._closest("lower bound", *told)
+            claimed = self.closest.epsilon
+            if not trail.observer.local and claimed is not None and bound > claimed:  # where a search needs still more
+                self.findings.append(self._closest("guarantee", *told))
         self._proved(bound, event.delta, trail.pair)
         self.no_bound = f'the best event, "{event}", gave none on {trials} fresh releases of each record'
         by = of_distance("" if self.claim.metric is None else self.claim.metric.name, self.bound_at)

@@ -30,6 +30,11 @@ METRICS: dict[str, Callable[[Array, Array], float]] = {
 ASYMMETRY = 1e-9  # of a distance: how much a metric's two directions may differ by rounding
 
 
+def distance_of(name: str) -> str:
+    """Returns what a sentence calls the distance of a metric: a function of a user's by its name alone."""
+    return f"{name} distance" if name in METRICS else name
+
+
 @dataclass(frozen=True)
 class Metric:
     """A distance between records.
@@ -55,6 +60,9 @@ class Metric:
             allowed = ", ".join(METRICS)
             raise InputError(f"metric of a check must be one of {allowed} or a function of two records, got {metric!r}")
         return cls(metric, METRICS[metric])
+
+    def __str__(self) -> str:
+        return distance_of(self.name)
 
     def between(self, x: Tensor, x_prime: Tensor) -> float:
         """Computes the distance of two records, infinity where the metric says so.
@@ -140,7 +148,7 @@ class Claim:
         epsilon = check_real("claimed epsilon per distance", epsilon, low=0.0, open_low=True)
         delta = check_real("claimed delta", delta, low=0.0, high=1.0, open_high=True)
         found = Metric.of(metric)
-        text = f"({epsilon:.6g} d, {delta:.3g}) for each {unit}, d being the {found.name} distance of the two records"
+        text = f"({epsilon:.6g} d, {delta:.3g}) for each {unit}, d being the {found} of the two records"
         return cls(((epsilon, delta),), unit, text, metric=found)
 
     @classmethod
@@ -171,7 +179,7 @@ class Claim:
             return curve
 
         found = Metric.of(metric)
-        text = f"a privacy curve for each {found.name} distance of two {unit}s"
+        text = f"a privacy curve for each {found} of two {unit}s"
         return cls(((0.0, 0.0),), unit, text, metric=found, curve_at=checked)
 
     @classmethod

@@ -5,14 +5,15 @@
 | part | columns |
 |---|---|
 | number, truth value, array, tensor | itself, flattened |
-| text, bytes, None | a code of 52 bits |
+| text, where few occur | its number among those seen, by which a verdict names it; a code for another one |
+| other text, bytes, None | a code of 52 bits |
 | tuple or list of one length | the columns of its items |
 | list of varying length | its length, its items up to the longest seen, and a code of those beyond |
 | set | a bit for each known member, and a code of the others |
 | dictionary | for each key seen whether it is there and its value, and a code of the other keys |
 | order of a dictionary's keys | each key's place if the order varies, else part of that code where it is unusual |
 
-A code depends on the value alone, so equal values have equal codes in every call.
+A code depends on the value alone, and a number on what was seen first, so equal values are equal in every call.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from tensorldp.errors import InputError, kind_of, shown
 
 EXACT = 1 << 53  # whole numbers beyond are not all floats
 CODE_BYTES, CODE_BITS = 8, 52
+MOST_NAMED, SHOWN_NAMED = 64, 8  # texts that are numbered, and of these in a note
 Row = list[Any]
 
 
@@ -136,7 +138,9 @@ class Layout(ABC):
 
     def _quick(self, values: Sequence[Any]) -> npt.NDArray[Any] | None:
         """Returns the columns of tuples of numbers, or of numbers, by NumPy, None where that might lose something."""
-        if not isinstance(self, (One, Parts)) or any(isinstance(part, (Keys, Bits, Run)) for part in _parts(self)):
+        if not isinstance(self, (One, Parts)) or any(
+            isinstance(part, (Keys, Bits, Run, Named)) for part in _parts(self)
+        ):
             return None
         try:
             found = np.array(values)
@@ -166,6 +170,22 @@ class One(Layout):
 
     def names(self, of: str) -> list[str]:
         return [f"a code of {of or 'the release'}" if self.coded else of]
+
+
+@dataclass
+class Named(One):
+    """A text out of a few: its number among them, or a code."""
+
+    known: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self._numbers = {text: number for number, text in enumerate(self.known)}
+
+    def row(self, value: Any) -> Row:
+        (found,) = super().row(value)
+        if isinstance(value, str) and value in self._numbers:
+            return [self._numbers[value]]
+        return [found if isinstance(found, float) else code(value)]
 
 
 @dataclass
@@ -353,6 +373,9 @@ def learned(values: Sequence[Any], universe: Iterable[Any] = ()) -> Layout:
             return Array(shapes.pop(), all(value.dtype.kind in "biu" for value in values))
         kinds = {"list"}
     if kinds == {"one"}:
+        texts = set(values)
+        if len(texts) <= MOST_NAMED and all(isinstance(text, str) for text in texts):
+            return Named(True, known=tuple(sorted(texts)))
         coded = any(value is None or isinstance(value, (str, bytes)) for value in values)
         return One(not any(isinstance(value, float) for value in values), coded)
     if kinds == {"set"}:
@@ -385,6 +408,19 @@ def _common_order(values: Sequence[dict[str, Any]]) -> tuple[str, ...]:
         return tuple(sorter.static_order())
     except CycleError:
         return ()
+
+
+def legend(layout: Layout, first: int = 0) -> list[str]:
+    """Says what the numbers of texts stand for, the first column of the layout being the element `first`."""
+    if isinstance(layout, Named):
+        told = [f"{number} for {shown(text)}" for number, text in enumerate(layout.known[:SHOWN_NAMED])]
+        more = f" and so on, up to {len(layout.known) - 1}" if len(layout.known) > SHOWN_NAMED else ""
+        return [f"texts are numbered: element {first} is {', '.join(told)}{more}"]
+    found: list[str] = []
+    for part in layout.parts if isinstance(layout, Parts) else ():
+        found += legend(part, first)
+        first += part.width
+    return found
 
 
 PLURALS = {"one": "single values", "array": "arrays", "set": "sets", "dict": "dictionaries", "list": "lists"}

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from tensorldp.audit.observed import Form, observed
-from tensorldp.check.calls import Foreign
+from tensorldp.check.calls import Foreign, name_of
 from tensorldp.check.records import Numbers, Records, records_of
 from tensorldp.domain import Ball, Domain
 from tensorldp.errors import InputError, blamed, described, shown
@@ -144,7 +144,7 @@ class Target:
             raise InputError(f"a check takes a mechanism or a function, got {type(checked).__name__}")
         if domain is None:
             raise InputError("a check of a function needs a domain, a Box or a Ball")
-        name = str(getattr(checked, "__name__", type(checked).__name__))
+        name = name_of(checked)
         records = records_of(domain)
         function = Foreign(name, checked, records, way=call, decode=decode)
         box, integer = records.domain, records.integer

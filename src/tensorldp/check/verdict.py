@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tensorldp.audit.thresholds import log_ratio_bound
+from tensorldp.check.claim import distance_of
 from tensorldp.check.finding import Finding
 from tensorldp.check.gambling import Reach
 from tensorldp.check.picture import picture
@@ -223,7 +224,7 @@ class Verdict:
 def of_distance(metric: str, distance: float | None) -> str:
     """Says of which distance a bound is: of each unit, or of one where a curve is claimed for each; empty without."""
     if not metric or distance is None:
-        return f" for each unit of {metric} distance" if metric else ""
+        return f" for each unit of {distance_of(metric)}" if metric else ""
     return f" of records {distance:.4g} apart in {metric}"
 
 

@@ -172,6 +172,10 @@ class _Method:
     name: str
     settings: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def __name__(self) -> str:
+        return f"{self.owner.__name__}.{self.name}"
+
     def __call__(self) -> Any:
         return getattr(self.owner(**self.settings), self.name)
 

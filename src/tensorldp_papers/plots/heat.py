@@ -47,7 +47,7 @@ def draw_heat(rows: pd.DataFrame, metric: str, unit: str, **words: Any) -> Figur
     figure, axes = panels(len(datasets), columns=2, height=height, gridspec_kw=ratios)
     for i, (ax, dataset) in enumerate(zip(axes, datasets, strict=True)):
         names = sorted(order(set(needed[dataset])), key=needed[dataset].__getitem__)
-        _draw(ax, private[private["dataset"] == dataset], names)
+        _draw(figure, ax, private[private["dataset"] == dataset], names)
         ax.set(xlabel=f"true ε of one {unit} (nats), up to", ylabel="", ylim=(most[i // columns], 0))
         ax.set_title(dataset_name(dataset))
     note = (
@@ -70,11 +70,11 @@ def _needed(rows: pd.DataFrame) -> dict[str, float]:
     return found
 
 
-def _draw(ax: Axes, rows: pd.DataFrame, names: list[str]) -> None:
+def _draw(figure: Figure, ax: Axes, rows: pd.DataFrame, names: list[str]) -> None:
     decade = np.maximum(np.ceil(np.log10(rows["at"].astype(float)) - 1e-6), LOWEST).astype(int)
     means = rows.assign(decade=decade).groupby(["line", "decade", "at"])["value"].mean()
     table = means.groupby(["line", "decade"]).max().unstack().reindex(names)
-    with undrawn(ax):
+    with undrawn(figure):
         sns.heatmap(
             table,
             ax=ax,

@@ -120,11 +120,10 @@ def panels(
 
 
 @contextmanager
-def undrawn(ax: Axes) -> Iterator[None]:
+def undrawn(figure: Figure) -> Iterator[None]:
     """Draws nothing within its context: seaborn's heat maps draw their whole figure to see whether labels overlap."""
-    figure = ax.figure
     canvas = figure.canvas
-    FigureCanvasBase(figure)  # type: ignore[arg-type]
+    FigureCanvasBase(figure)
     try:
         yield
     finally:

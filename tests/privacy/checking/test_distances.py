@@ -68,8 +68,8 @@ def test_what_keeps_a_claim_per_distance_passes_and_half_the_noise_does_not(
     honest = check(partial(release, epsilon=epsilon), **claim, **SURE)
     assert not honest.refuted, honest
     assert honest.epsilon_lower <= epsilon
-    name = metric if isinstance(metric, str) else "between"
-    assert f"for each unit of {name} distance at delta 0" in honest.proved or honest.no_bound
+    name, unit = (metric, f"unit of {metric} distance") if isinstance(metric, str) else ("between", "unit of between")
+    assert f"for each {unit} at delta 0" in honest.proved or honest.no_bound
     lie = check(partial(release, epsilon=2.0 * epsilon), **claim, **FEW)
     assert lie.refuted, lie
     finding = lie.findings[0]
@@ -78,7 +78,7 @@ def test_what_keeps_a_claim_per_distance_passes_and_half_the_noise_does_not(
     assert f"{finding.distance:.4g} apart in {name}" in finding.text
     assert epsilon <= lie.epsilon_lower <= 3.0 * epsilon
     assert f"where the claim has {epsilon:.4g}" in str(lie)
-    assert f"for each unit of {name} distance" in page(lie)
+    assert f"for each {unit}" in page(lie)
 
 
 def test_a_bound_for_each_unit_of_distance_is_near_the_truth() -> None:

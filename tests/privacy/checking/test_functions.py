@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -248,6 +249,80 @@ def test_a_function_that_cannot_be_called_says_what_was_tried() -> None:
         released(lambda x, other: x + other, LINE)
     with pytest.raises(InputError, match="makes a float, which cannot be called"):
         released(lambda: 1.0, LINE)
+
+
+def of_three(x: float, epsilon: float, context: str) -> float:
+    return x + float(np.random.laplace(scale=1 / epsilon)) * len(context)
+
+
+def of_two(x: float, table: dict[str, float]) -> float:
+    return x + float(np.random.laplace(scale=table["scale"]))
+
+
+def of_one_and_a_generator(x: float, drawn_by: np.random.Generator, *, scale: float) -> float:
+    return x + drawn_by.laplace(scale=scale)
+
+
+@pytest.mark.parametrize(
+    ("function", "missing"),
+    [(of_three, "epsilon and context"), (of_two, "table"), (of_one_and_a_generator, "scale")],
+)
+def test_a_parameter_that_is_no_randomness_is_not_given_a_generator(function: Callable[..., Any], missing: str) -> None:
+    with pytest.raises(InputError, match=f"it needs {missing} beside a record"):
+        released(function, LINE)
+
+
+def test_a_finding_names_the_categories_that_it_tells_apart() -> None:
+    found = check(lambda word: word, domain=Categories(["No", "Yes"]), claim_epsilon=1.0, **ROOMY)
+    assert found.refuted
+    assert re.search(
+        r"\((x is 'No', x' is 'Yes'|x is 'Yes', x' is 'No'); \d+ releases of each\)", found.findings[0].text
+    )
+
+
+def test_a_lower_bound_above_the_claim_refutes_it() -> None:
+    """With 256 bets a search cannot win enough against this claim; the sample of the bound is larger."""
+    found = check(
+        lambda word: word, domain=Categories(["No", "Yes"]), claim_epsilon=4.2, **ROOMY | {"confidence": 0.95}
+    )
+    assert found.refuted
+    assert found.epsilon_lower > 4.2
+    assert found.findings[0].log_evidence == pytest.approx(math.log(200.0))
+
+
+def test_few_texts_are_numbered_and_a_verdict_says_how() -> None:
+    found = check(lambda word: (1.0, word), domain=Categories(["No", "Yes"]), claim_epsilon=1.0, **ROOMY)
+    assert "note: texts are numbered: element 1 is 0 for 'No', 1 for 'Yes'" in str(found)
+    layout = columns.learned(["No", "Yes", "No"])
+    assert layout.rows(["Yes", "No"]).tolist() == [[1], [0]]
+    other = layout.rows(["Never", 0, "Never"])[:, 0].tolist()
+    assert other[0] == other[2]
+    assert len({*other, 0, 1}) == 4
+    assert columns.learned([str(number) for number in range(columns.MOST_NAMED + 1)]) == columns.One(True)
+
+
+class OfABudget:
+    """Releases two records, and no more."""
+
+    def __init__(self) -> None:
+        self.left = 2
+
+    def __call__(self, x: float) -> float:
+        self.left -= 1
+        if self.left < 0:
+            raise ValueError("nothing is left of the budget")
+        return x + float(np.random.laplace())
+
+
+def test_a_function_that_fails_after_it_worked_is_told_of_budgets() -> None:
+    with pytest.raises(InputError, match=r"it failed after it had worked: ValueError: nothing is left.*anew for each"):
+        released(OfABudget, LINE)
+    with pytest.raises(ValueError, match=r"^never$"):
+        released(never, LINE)
+
+
+def never(x: float) -> float:
+    raise ValueError("never")
 
 
 # what it returns
