@@ -86,7 +86,7 @@ def test_keys_that_come_in_one_order_have_a_code_for_another_and_keys_in_any_ord
 @pytest.mark.parametrize(
     ("values", "names"),
     [
-        (["red", "blue"], [""]),
+        ([f"text {i}" for i in range(100)], ["a code of the release"]),  # few texts would be numbered
         ([(1, ["x", 2])], ["item 0", "item 1, item 0", "item 1, item 1"]),
         ([{"a", "b"}], ["whether it has 'a'", "whether it has 'b'", "a code of its other members"]),
         ([{"v": np.zeros(2)}], ["whether it has the key 'v'", "'v', element 0", "'v', element 1"]),
