@@ -140,6 +140,12 @@ def test_the_plan_ends_with_what_is_left_its_largest_part_and_how_long_jobs_take
     assert (told in last) if told else ("Left:" not in last)
 
 
+@pytest.mark.parametrize(("batches", "told"), [(262, True), (2, False)])
+def test_many_batches_of_short_runs_are_told_that_a_job_costs_a_second(batches: int, told: bool) -> None:
+    row = {**dict.fromkeys(PLAN_COLUMNS, 0), "study": "s", "dataset": "a", "hours_left": 0.1}
+    assert ("a larger cells_per_job saves that" in plan_text(pd.DataFrame([row]), batches)) == told
+
+
 def check(cell: AnyCell, measured: list[Measured], seconds: float, how: str) -> None:
     found, why = estimate_seconds([cell], measured)[cell]
     assert found == pytest.approx(seconds, nan_ok=True)

@@ -25,11 +25,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     settings = parse_settings(args.settings)
     import_plugins(settings.plugins)
     workflow, plugins = REPOSITORY / "workflow", tuple(settings.plugins)
-    cells = make_plan(settings).cells
-    table = plan_table(*computed(cells, args.results, args.reference, workflow, plugins))
+    plan = make_plan(settings)
+    table = plan_table(*computed(plan.cells, args.results, args.reference, workflow, plugins))
     write_text(args.out, table.to_csv(index=False))
     write_text(args.out.with_suffix(".json"), table.to_json(orient="records", indent=1) + "\n")
-    print(plan_text(table))
+    print(plan_text(table, len(plan.batches())))
 
 
 if __name__ == "__main__":

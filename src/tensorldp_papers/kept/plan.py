@@ -30,6 +30,7 @@ COUNTED = ["cells", "seeds", "runs", DONE, KEPT, OTHER, LEFT]
 HOURS, DISK = ["hours", "hours_left"], ["data_mb", "releases_mb"]
 PLAN_COLUMNS = ["study", "dataset", *COUNTED, *HOURS, *LEVELS, UNKNOWN, *DISK]
 JOBS = (2, 100)  # at once: a laptop's, and a cluster's
+SHORT_BATCH = 20  # seconds, beside the three or four that its stages take to begin
 BYTES = 4  # of an element of a prepared record and of a release
 # factors that decide how long a step takes, and training settings that seconds are in proportion to
 COMPUTING = ("model", "backbone", "attack", "features", "width", "m", "d", "B")
@@ -194,8 +195,13 @@ def _release_mb(cell: AnyCell) -> float:
     return count * _elements(cell.dataset) * len(cell.seeds) * BYTES / 1e6
 
 
-def plan_text(table: pd.DataFrame) -> str:
-    """Writes the table for a terminal, with a line of sums, and sentences on what the hours rest on."""
+def plan_text(table: pd.DataFrame, batches: int = 1) -> str:
+    """Writes the table for a terminal, with a line of sums, and sentences on what the hours rest on.
+
+    Args:
+        table: of `plan_table`.
+        batches: in which the cells are computed.
+    """
     shown = table[["study", "dataset", *COUNTED, *HOURS, UNKNOWN, *DISK]].astype(object)
     summed = [name for name in (*COUNTED, *HOURS, UNKNOWN) if name != "seeds"]
     total = {name: table[name].sum(min_count=1) for name in summed}
@@ -210,11 +216,11 @@ def plan_text(table: pd.DataFrame) -> str:
         f"{shown.to_string(index=False)}\n\n"
         f"A run is a cell with one seed. {OTHER}: kept with settings or versions that are not today's or not known; "
         "it has to run again and counts as left.\n"
-        f"Runs whose hours are: {estimates}.{least}\n{_in_all(table)}"
+        f"Runs whose hours are: {estimates}.{least}\n{_in_all(table, batches)}"
     )
 
 
-def _in_all(table: pd.DataFrame) -> str:
+def _in_all(table: pd.DataFrame, batches: int) -> str:
     """What is left, its largest part, and how long several jobs at once take; empty where nothing is measured."""
     of_studies = table.groupby(["study", "dataset"])["hours_left"].sum()
     hours = float(of_studies.sum())
@@ -224,4 +230,7 @@ def _in_all(table: pd.DataFrame) -> str:
     share = float(of_studies.max()) / hours
     part = f"; {share:.0%} of them are {' on '.join(place)}" if share < 1.0 else ""
     first, *more = (f"{jobs} jobs at once take {about(3600 * hours / jobs)}" for jobs in JOBS)
-    return f"Left: {about(3600 * hours)} of one core{part}. {first}, {' and '.join(more)}.\n"
+    short = ""
+    if 3600 * hours < SHORT_BATCH * batches:
+        short = f" Each stage of {batches} batches takes a second more to begin: a larger cells_per_job saves that."
+    return f"Left: {about(3600 * hours)} of one core{part}. {first}, {' and '.join(more)}.{short}\n"
