@@ -10,15 +10,18 @@ too much is computed again rather than too little.
 from __future__ import annotations
 
 import ast
+import atexit
+import contextlib
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
+from tensorldp.files import write_text
 from tensorldp.mechanism_table import MECHANISMS
 from tensorldp.registry import Registry
 from tensorldp_papers.claim_registry import CLAIMS
@@ -61,7 +64,7 @@ class Part(NamedTuple):
         says: the names and texts in it.
         attributes: the attributes in it.
         binds: the names that it imports.
-        files: what it imports, and the data of packages that it reads.
+        asks: what it imports, and the data of packages that it reads: kinds of `FILES_OF` and names.
         chosen: names that it gives to one of `MAKERS`.
         kinds: the registries that it imports.
     """
@@ -72,7 +75,7 @@ class Part(NamedTuple):
     says: frozenset[str] = frozenset()
     attributes: frozenset[str] = frozenset()
     binds: frozenset[str] = frozenset()
-    files: tuple[Path, ...] = ()
+    asks: tuple[tuple[str, str], ...] = ()
     chosen: frozenset[str] = frozenset()
     kinds: frozenset[str] = frozenset()
 
@@ -203,7 +206,7 @@ class _Reach:
                 numbers = self.found[path] = set(numbers)
             numbers.add(number)
             part = _parts(path)[number]
-            waiting += part.files
+            waiting += _files(path)[number]
             waiting += [file for name in part.chosen for file in _homes(name)]
             waiting += [file for kind in part.kinds if self.anything or kind not in CHOSEN for file in _of_kind(kind)]
             for key in _says(path)[number] - self.said:
@@ -286,6 +289,56 @@ def _of_kind(name: str) -> tuple[Path, ...]:
 @cache
 def _parts(path: Path) -> tuple[Part, ...]:
     text = path.read_bytes()
+    if not (_is_own(path) and _is_code(path)):
+        return _split(text, path)
+    key = f"{hashlib.sha256(text).hexdigest()} {path.name == '__init__.py'}"
+    earlier = _earlier()
+    if key not in earlier.parts:
+        earlier.parts[key] = _split(text, path)
+        earlier.grown = True
+    return earlier.parts[key]
+
+
+class _Earlier:
+    """Parts of this package's files that an earlier process has found, by the files' texts, in Snakemake's folder."""
+
+    def __init__(self) -> None:
+        self.path = Path(".snakemake", "code_parts.json").absolute()
+        self.version = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+        self.parts: dict[str, tuple[Part, ...]] = {}
+        self.grown = False
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):  # there is none, or it is damaged
+            kept = json.loads(self.path.read_text())
+            if kept["version"] == self.version:
+                self.parts = {key: tuple(map(_from_json, parts)) for key, parts in kept["parts"].items()}
+
+    def keep(self) -> None:
+        if self.grown and self.path.parent.is_dir():
+            parts = {key: [_to_json(part) for part in parts] for key, parts in self.parts.items()}
+            with contextlib.suppress(OSError):  # a folder that cannot be written costs the next process seconds
+                write_text(self.path, json.dumps({"version": self.version, "parts": parts}))
+
+
+@cache
+def _earlier() -> _Earlier:
+    earlier = _Earlier()
+    atexit.register(earlier.keep)
+    return earlier
+
+
+def _to_json(part: Part) -> list[Any]:
+    sets = [sorted(names) for names in (part.says, part.attributes, part.binds, part.chosen, part.kinds)]
+    return [part.name, part.method, part.digest.hex(), part.asks, *sets]
+
+
+def _from_json(kept: list[Any]) -> Part:
+    name, method, digest, asks, *sets = kept
+    says, attributes, binds, chosen, kinds = map(frozenset, sets)
+    asked = tuple((kind, of) for kind, of in asks)
+    return Part(name, method, bytes.fromhex(digest), says, attributes, binds, asked, chosen, kinds)
+
+
+def _split(text: bytes, path: Path) -> tuple[Part, ...]:
     try:
         tree = ast.parse(_code_cells(text) if path.suffix == ".ipynb" else text) if _is_code(path) else None
     except (SyntaxError, ValueError, KeyError, TypeError):  # Python or `check_notebook` says so when the file is used
@@ -355,11 +408,11 @@ def _is_known_class(base: ast.expr, tree: ast.Module) -> bool:
 
 
 def _part(name: str, top: ast.stmt, path: Path, *, method: bool = False) -> Part:
-    files: set[Path] = set()
+    asks: set[tuple[str, str]] = set()
     chosen, kinds, says, attributes = set[str](), set[str](), set[str](), set[str]()
     for node in ast.walk(top):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
-            files.update(_imported(node, path))
+            asks.update(_imported(node))
             named = {alias.name for alias in node.names}
             kinds |= named & KINDS.keys()
             says |= named
@@ -367,14 +420,13 @@ def _part(name: str, top: ast.stmt, path: Path, *, method: bool = False) -> Part
             called = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
             texts = _texts(node.args[0])
             chosen |= texts if called in MAKERS else set()
-            files.update(file for text in texts if called == "files" for file in _data(text))
-            files.update(file for text in texts if called == "room_files" for file in OURS.glob(f"*/{text}"))
+            asks |= {(called, text) for text in texts} if called in ("files", "room_files") else set()
             attributes |= {text for part in node.args for text in _texts(part)} if called in BY_NAME else set()
         elif isinstance(node, ast.Attribute):
             says.add(node.attr)
             attributes.add(node.attr)
             if isinstance(node.value, ast.Name) and node.value.id in PACKAGES:  # a package may import when it is asked
-                files.update(_module(ROOT, f"{node.value.id}.{node.attr}"))
+                asks.add(("attribute", f"{node.value.id}.{node.attr}"))
         elif isinstance(node, ast.Name):
             says.add(node.id)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -393,7 +445,7 @@ def _part(name: str, top: ast.stmt, path: Path, *, method: bool = False) -> Part
         says=frozenset(says),
         attributes=frozenset(attributes),
         binds=binds,
-        files=tuple(files),
+        asks=tuple(sorted(asks)),
         chosen=frozenset(chosen),
         kinds=frozenset(kinds),
     )
@@ -416,22 +468,35 @@ def _texts(node: ast.AST) -> set[str]:
     return {n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
 
 
-def _imported(node: ast.Import | ast.ImportFrom, path: Path) -> Iterator[Path]:
-    """Returns the files that an import runs: the module, the packages around it, and names that are modules."""
+def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
+    """Returns what an import asks for: a module and names of it that may be modules, with a point for each level."""
     if isinstance(node, ast.Import):
-        modules = [alias.name for alias in node.names]
-    else:
-        base = node.module or ""
-        modules = [base, *(f"{base}.{alias.name}".strip(".") for alias in node.names)]
-    for name in modules:
-        if isinstance(node, ast.ImportFrom) and node.level:
-            folders = [path.parents[node.level - 1]]
-        elif name.split(".")[0] in PACKAGES:
-            folders = [ROOT]
-        else:  # a module beside a script, a notebook or a plug-in; anything else is a library
-            folders = [] if _is_own(path) else [path.parent, Path.cwd()]
-        for folder in folders:
-            yield from _module(folder, name)
+        yield from (("import", alias.name) for alias in node.names)
+        return
+    base, points = node.module or "", "." * node.level
+    for name in (base, *(f"{base}.{alias.name}".strip(".") for alias in node.names)):
+        yield "import", points + name
+
+
+@cache
+def _files(path: Path) -> list[tuple[Path, ...]]:
+    """Returns for each part of a file the files that it asks for, as they are there now."""
+    return [
+        tuple({file: None for kind, name in part.asks for file in FILES_OF[kind](name, path)}) for part in _parts(path)
+    ]
+
+
+def _run_by(name: str, path: Path) -> Iterator[Path]:
+    """Returns the files that an import runs: the module, the packages around it, and names that are modules."""
+    module = name.lstrip(".")
+    if level := len(name) - len(module):
+        folders = [path.parents[level - 1]]
+    elif module.split(".")[0] in PACKAGES:
+        folders = [ROOT]
+    else:  # a module beside a script, a notebook or a plug-in; anything else is a library
+        folders = [] if _is_own(path) else [path.parent, Path.cwd()]
+    for folder in folders:
+        yield from _module(folder, module)
 
 
 @cache
@@ -452,3 +517,11 @@ def _data(package: str) -> tuple[Path, ...]:
         if folder.is_dir()
         else ()
     )
+
+
+FILES_OF: dict[str, Callable[[str, Path], Iterable[Path]]] = {
+    "import": _run_by,
+    "attribute": lambda name, path: _module(ROOT, name),
+    "files": lambda name, path: _data(name),
+    "room_files": lambda name, path: OURS.glob(f"*/{name}"),
+}
