@@ -69,7 +69,13 @@ def gone(pid: int) -> bool:
 def waiting(folder: Path) -> tuple[subprocess.Popen[bytes], int]:
     """A script that waits in a fork, and the number of its process."""
     (folder / "waits.py").write_text(WAITS)
-    process = subprocess.Popen(command(folder / "waits.py"), cwd=folder, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        command(folder / "waits.py"),
+        cwd=folder,
+        stderr=subprocess.PIPE,
+        # where tests run in the background, the signal of Ctrl-C is ignored, and children inherit that
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     told, deadline = folder / "pid", time.monotonic() + 60
     while not (told.exists() and told.read_text()):
         assert process.poll() is None

@@ -23,7 +23,7 @@ def forks() -> Iterator[None]:
     yield
     if process is not None:
         process.communicate()
-        del os.environ[forked.SOCKET]
+        os.environ.pop(forked.SOCKET, None)
 
 
 def once(factory: pytest.TempPathFactory, worker: str, name: str, make: Callable[[Path], Project]) -> Project:

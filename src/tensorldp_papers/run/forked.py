@@ -73,7 +73,8 @@ def _call(argv: Sequence[str]) -> int:
         socket.send_fds(asked, [len(wish).to_bytes(8, "big")], [0, 1, 2])
         asked.sendall(wish)
         for number in FORWARDED:
-            signal.signal(number, lambda number, _: asked.send(bytes([number])))
+            if signal.getsignal(number) != signal.SIG_IGN:  # as of Ctrl-C in what a shell runs in the background
+                signal.signal(number, lambda number, _: asked.send(bytes([number])))
         asked.settimeout(1)
         caller = os.getppid()
         while os.getppid() == caller:  # a kernel ends with the notebook that started it, even if that is killed
@@ -190,6 +191,7 @@ def _become(wish: list[str]) -> list[str]:
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # the caller sends no signal that it ignores itself
     folder, count, *words = wish
     argv, environment = words[: int(count)], dict(word.split("=", 1) for word in words[int(count) :])
     os.chdir(folder)

@@ -298,7 +298,7 @@ def test_few_texts_are_numbered_and_a_verdict_says_how() -> None:
     other = layout.rows(["Never", 0, "Never"])[:, 0].tolist()
     assert other[0] == other[2]
     assert len({*other, 0, 1}) == 4
-    assert columns.learned([str(number) for number in range(columns.MOST_NAMED + 1)]) == columns.One(True)
+    assert columns.learned([str(number) for number in range(columns.MOST_NAMED + 1)]) == columns.One(True, True)
 
 
 class OfABudget:
