@@ -109,6 +109,14 @@ def test_a_fork_is_what_a_new_process_would_be(server: subprocess.Popen[bytes], 
     assert told[0] == told[1]
 
 
+def test_whoever_wants_no_forks_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(forked.SOCKET, "")
+    assert forked.start() is None
+    (tmp_path / "alone.py").write_text("import sys\nprint('torch' in sys.modules)")
+    done = subprocess.run(command(tmp_path / "alone.py"), capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
 def test_a_module_runs_as_with_python_m(server: subprocess.Popen[bytes], tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("import sys\nprint(__name__, sys.argv[1:])")
     asked = [sys.executable, "-IS", forked.__file__, "-m", "mine", "word"]

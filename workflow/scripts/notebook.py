@@ -8,7 +8,6 @@ back and lets the kernel take them, but another kernel may have taken them meanw
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -30,7 +29,6 @@ from tensorldp_papers.run.cli import parser, run
 from tensorldp_papers.run.sealed import seal_file
 
 PATIENCE = 600  # seconds for a kernel to start, and for the last words of a cell: Jupyter's 60 and 4 are few under load
-LONGEST = 60  # characters of a folder in which sockets can be: with their own names they may have 107
 
 
 class OwnKernelManager(AsyncKernelManager):
@@ -73,7 +71,7 @@ def execute(source: Path, output: Path, parameters: Sequence[Sequence[str]]) -> 
     options = ["--engine", "own", "--start-timeout", str(PATIENCE), "--log-level", "WARNING", "--no-progress-bar"]
     options += ["-k", "python3", "-l", "python"]  # whatever the notebook says, as the kernel is this Python
     values = [word for name, value in parameters for word in ("-p", name, value)]
-    place = next(place for place in (tempfile.gettempdir(), "/tmp") if len(os.fsencode(place)) <= LONGEST)
+    place = forked.folder_for_sockets()
     with tempfile.TemporaryDirectory(prefix="tensorldp-", dir=place, ignore_cleanup_errors=True) as folder:
         OwnKernelManager.folder = folder
         try:

@@ -4,7 +4,8 @@
     python -IS forked.py SCRIPT ...           runs a script, or `-m MODULE`, forked; by itself where nothing serves
 
 None of the project's own modules is imported before the fork, and nothing else is kept, so that a stage computes what
-it computes in a new process. Linux only, as its processes can end with the one that made them.
+it computes in a new process. Linux only, as its processes can end with the one that made them. With the variable
+TENSORLDP_FORKED set to nothing, there is no such process, and each stage imports for itself.
 """
 
 from __future__ import annotations
@@ -25,7 +26,15 @@ FIRST = "torch"  # which nearly all need: nobody is served before
 # most needed first: PyTorch imports its compiler, which takes as long again, for the first step of an optimizer
 LATER = "torch._dynamo pandas scipy.stats matplotlib.figure seaborn IPython.display ipykernel.kernelapp papermill.cli"
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-LONGEST = 60  # characters of a folder in which sockets can be
+LONGEST = 60  # characters of a folder in which sockets can be: with their own names they may have 107
+
+
+def folder_for_sockets() -> str:
+    """Returns the folder for temporary files, or /tmp where its name is too long for sockets."""
+    import tempfile
+
+    place = tempfile.gettempdir()
+    return place if len(os.fsencode(place)) <= LONGEST else "/tmp"
 
 
 def start(modules: str = LATER) -> subprocess.Popen[bytes] | None:
@@ -35,15 +44,14 @@ def start(modules: str = LATER) -> subprocess.Popen[bytes] | None:
         modules: names, imported after PyTorch whenever there is nothing else to do.
 
     Returns:
-        None where there is such a process already, or the system is not Linux.
+        None where there is such a process already, none is wanted, or the system is not Linux.
     """
     import subprocess
     import tempfile
 
     if sys.platform != "linux" or SOCKET in os.environ:
         return None
-    place = next(place for place in (tempfile.gettempdir(), "/tmp") if len(os.fsencode(place)) <= LONGEST)
-    path = os.path.join(tempfile.mkdtemp(prefix="tensorldp-", dir=place), "fork")
+    path = os.path.join(tempfile.mkdtemp(prefix="tensorldp-", dir=folder_for_sockets()), "fork")
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(path)
