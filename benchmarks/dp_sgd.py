@@ -4,7 +4,8 @@
     python benchmarks/dp_sgd.py --lots 128 512 --repeats 20 --device cuda
 
 All rows step in turn, so that a busy machine slows them alike; rates are medians, and ratios the medians of the
-ratios in one turn. On the CPU the time is that of the process on one thread.
+ratios in one turn. On the CPU the time is that of the process on one thread, and gradients are computed in C++ where
+there is a compiler, but in the rows that say PyTorch. The step without privacy is PyTorch's.
 Opacus' row is its own GradSampleModule and DPOptimizer with l2 clipping.
 """
 
@@ -26,10 +27,12 @@ from torch import Tensor, nn
 from tensorldp_papers.nets import Task, build
 from tensorldp_papers.nets.private_sgd import GradientNoise, PrivateStep
 from tensorldp_papers.papers.tvg.private_sgd import check_schedule, printed_noise
+from tensorldp_papers.run.native import LOOPS, available
 
 RECORDS, STEPS, EPSILON, CLIP, RATE = 60_000, 1000, 10.0, 1.0, 1e-3
 PLAIN, OPACUS, OURS = "(no privacy)", "opacus DPOptimizer", "gaussian, l2 clipping"
 PRINTED = ("gaussian", "optimized", "idn", "udn", "mvg")
+IN_PYTORCH = ", PyTorch"
 Step = Callable[[Tensor, Tensor], object]
 
 
@@ -70,8 +73,8 @@ def opacus_step(device: str, lot: int) -> Step:
     return step
 
 
-def our_step(name: str, device: str, lot: int) -> Step:
-    """A step of this package, with the physical batch of a whole lot, as in opacus' row."""
+def our_step(name: str, device: str, lot: int, shape: tuple[int, ...] | None = None) -> Step:
+    """A step of this package, with the physical batch of a whole lot, as in opacus' row; with a shape in C++."""
     model = network(device)
     shapes = [tuple(p.shape) for p in model.parameters()]
     if name == OURS:
@@ -86,6 +89,7 @@ def our_step(name: str, device: str, lot: int) -> Step:
         lot=lot,
         noise=torch.Generator(device).manual_seed(1),
         physical=lot,
+        compiled=shape,
     )
 
 
@@ -103,12 +107,16 @@ def seconds(step: Step, x: Tensor, y: Tensor) -> float:
 
 
 def measure(lot: int, repeats: int, device: str) -> list[dict[str, float | str | int]]:
-    """A row {name, lot, rate, of_opacus, of_gaussian} for each kind of step; rates in examples per second."""
+    """A row {name, lot, rate, of_opacus, beside_plain} for each kind of step; rates in examples per second."""
     source = torch.Generator().manual_seed(2)
     x = torch.rand(lot, 1, 28, 28, generator=source).to(device)
     y = torch.randint(0, 10, (lot,), generator=source).to(device)
     steps = {PLAIN: plain_step(device), OPACUS: opacus_step(device, lot)}
-    steps |= {name: our_step(name, device, lot) for name in (OURS, *PRINTED)}
+    if device == "cpu" and available(LOOPS):
+        steps |= {name: our_step(name, device, lot, (1, 28, 28)) for name in (OURS, *PRINTED)}
+        steps |= {f"{name}{IN_PYTORCH}": our_step(name, device, lot) for name in (OURS, "gaussian")}
+    else:
+        steps |= {name: our_step(name, device, lot) for name in (OURS, *PRINTED)}
     times: dict[str, list[float]] = {name: [] for name in steps}
     for repeat in range(repeats + 2):
         for name, step in steps.items():
@@ -126,7 +134,7 @@ def measure(lot: int, repeats: int, device: str) -> list[dict[str, float | str |
             "lot": lot,
             "rate": rate[name],
             "of_opacus": beside(name, OPACUS),
-            "of_gaussian": beside(name, "gaussian"),
+            "beside_plain": beside(PLAIN, name),
         }
         for name in steps
     ]
@@ -142,10 +150,10 @@ def main() -> None:
     warnings.filterwarnings("ignore", message="Full backward hook")
     torch.set_num_threads(1)
     rows = [row for lot in args.lots for row in measure(lot, args.repeats, args.device)]
-    print(f"{'step':24} {'lot':>5} {'examples/s':>11} {'of opacus':>10} {'of gaussian':>12}")
+    print(f"{'step':24} {'lot':>5} {'examples/s':>11} {'of opacus':>10} {'times a plain step':>19}")
     for row in rows:
         print(
-            f"{row['name']:24} {row['lot']:5d} {row['rate']:11.0f} {row['of_opacus']:10.2f} {row['of_gaussian']:12.2f}"
+            f"{row['name']:24} {row['lot']:5d} {row['rate']:11.0f} {row['of_opacus']:10.2f} {row['beside_plain']:19.2f}"
         )
     if args.out:
         args.out.write_text(json.dumps(rows, indent=1))

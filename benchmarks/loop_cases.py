@@ -23,6 +23,7 @@ from tensorldp_papers.nets.split import split_net
 from tensorldp_papers.papers.latent.networks import BitANN
 from tensorldp_papers.papers.latent.training import make_optimizer
 from tensorldp_papers.papers.pldp_fl.simulation import ClientSimulation
+from tensorldp_papers.run.native import LOOPS, available
 
 Call = Callable[[], Any]
 
@@ -202,7 +203,9 @@ def private_step() -> Case:
         model = build("lenet", GREY, gen()).train()
         sizes = tuple(p.numel() for p in model.parameters())
         release = GradientNoise("l2", 1.0, (1.0,) * len(sizes), sizes)
-        step = PrivateStep(model, torch.optim.SGD(model.parameters(), lr=1e-3), release, lot=128, noise=gen(1))
+        shape = x.shape[1:] if available(LOOPS) else None
+        optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+        step = PrivateStep(model, optimizer, release, lot=128, noise=gen(1), compiled=shape)
         return lambda: step(x, y)
 
     return Case("DP-SGD", "LeNet, a step of 128, beside the step without privacy", plain, quick)

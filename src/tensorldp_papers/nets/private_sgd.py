@@ -2,12 +2,14 @@
 
 What a run guarantees is computed only from the noise, over all tensors and steps (`GradientNoise.curve`).
 
-Networks of linear layers and convolutions have their clipped sums from `ExampleGradients`; others from opacus.
+Networks of linear layers and convolutions have their clipped sums from C++ or from `ExampleGradients`; others from
+opacus.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -19,6 +21,7 @@ from tensorldp.curves.dp_sgd import DpSgdCurve
 from tensorldp.errors import InputError
 from tensorldp.mechanisms.tvg_budget import Schedule
 from tensorldp.randomness import add_gaussian
+from tensorldp_papers.nets.compiled.clipped import CompiledGradients
 from tensorldp_papers.nets.example_gradients import (
     ExampleGradients,
     clamped_sum,
@@ -28,6 +31,7 @@ from tensorldp_papers.nets.example_gradients import (
 )
 from tensorldp_papers.nets.replay import Replay, can_replay
 from tensorldp_papers.progress import track
+from tensorldp_papers.run.precision import Precision
 
 Norm = Literal["linf", "l2"]
 
@@ -86,7 +90,8 @@ class PrivateStep:
         release: clipping and noise, its tensors in the order of the trainable parameters.
         lot: expected number of examples in a lot, which the sum is divided by.
         noise: generator of the noise, on the model's device.
-        physical: examples whose gradients are held at once.
+        physical: examples whose gradients are held at once, in PyTorch.
+        compiled: the shape of an example, to compute gradients in C++; None for PyTorch.
     """
 
     def __init__(
@@ -98,6 +103,7 @@ class PrivateStep:
         lot: int,
         noise: torch.Generator,
         physical: int = 256,
+        compiled: Sequence[int] | None = None,
     ) -> None:
         self.parameters = [p for p in model.parameters() if p.requires_grad]
         if tuple(p.numel() for p in self.parameters) != release.sizes:
@@ -105,7 +111,11 @@ class PrivateStep:
                 f"the noise is for tensors of {release.sizes} elements, the model has "
                 f"{tuple(p.numel() for p in self.parameters)}"
             )
-        self.own = ExampleGradients(model) if ExampleGradients.fits(model) else None
+        self.own: CompiledGradients | ExampleGradients | None = None
+        if compiled is not None:
+            self.own = CompiledGradients(model, compiled)
+        elif ExampleGradients.fits(model):
+            self.own = ExampleGradients(model)
         self.private: Any = None
         if self.own is None:
             from opacus import GradSampleModule  # which takes longer to import than most networks to train
@@ -157,16 +167,19 @@ def fit_private(
     momentum: float = 0.0,
     generator: torch.Generator,
     noise: torch.Generator,
+    precision: Precision = "float32",
     what: str = "private SGD",
 ) -> nn.Module:
     """Minimises cross-entropy in place with `steps` private steps over Poisson lots of rate lot / records.
 
     The lots are drawn from a CPU generator; inputs, labels and the generator of the noise are on the model's device.
+    With the precision "compiled" gradients are computed in C++, for networks that `Layout` takes.
     """
     trainable = [p for p in model.parameters() if p.requires_grad]
     optimizer = torch.optim.SGD(trainable, lr=learning_rate, momentum=momentum)
     model.train()
-    step = PrivateStep(model, optimizer, release, lot=lot, noise=noise)
+    shape = x.shape[1:] if precision == "compiled" else None
+    step = PrivateStep(model, optimizer, release, lot=lot, noise=noise, compiled=shape)
     take = Replay(step, x.device, model, [noise]) if step.own is not None and can_replay(model) else step
     for _ in track(range(steps), what):
         chosen = torch.rand(len(x), generator=generator, dtype=torch.float64) < lot / len(x)

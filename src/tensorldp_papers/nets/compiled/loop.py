@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from tensorldp.errors import InputError, check_positive
+from tensorldp_papers.nets.split import SplitNet
 from tensorldp_papers.run.native import build
 
 LANES = 16  # of steps.cpp
@@ -42,7 +43,9 @@ def rounded(count: int) -> int:
 
 
 def flat_layers(model: nn.Module) -> list[nn.Module]:
-    """Returns the layers of nested Sequentials in order."""
+    """Returns the layers of nested Sequentials, and of a network in two parts, in order."""
+    if isinstance(model, SplitNet):
+        return [*flat_layers(model.body), nn.Flatten(), *flat_layers(model.head)]
     if isinstance(model, nn.Sequential):
         return [layer for child in model for layer in flat_layers(child)]
     return [model]
@@ -115,8 +118,17 @@ class Layout:
             parts.append(_padded(bias, rounded(stage.outputs)))
         return torch.cat([part.reshape(-1) for part in parts])
 
-    def unpack(self, vector: Tensor) -> list[Tensor]:
-        """Undoes `pack`: returns new tensors."""
+    @property
+    def sums(self) -> int:
+        """Returns the length of a vector of the gradients' sums."""
+        sizes = [
+            s.outputs * (s.side * rounded(s.side * s.channels) if s.side else rounded(s.channels)) + rounded(s.outputs)
+            for s, _ in self.places
+        ]
+        return sum(sizes)
+
+    def unpack(self, vector: Tensor, *, sums: bool = False) -> list[Tensor]:
+        """Undoes `pack`: returns new tensors. In a vector of sums a linear layer's inputs are innermost."""
         found: list[Tensor] = []
         at = 0
 
@@ -131,7 +143,11 @@ class Layout:
                 rows = take(outputs, side, rounded(side * channels))[..., : side * channels]
                 weight = rows.reshape(outputs, side, side, channels).permute(0, 3, 1, 2)
             else:
-                weight = take(channels, rounded(outputs))[:, :outputs].T
+                weight = (
+                    take(outputs, rounded(channels))[:, :channels]
+                    if sums
+                    else take(channels, rounded(outputs))[:, :outputs].T
+                )
                 weight = weight if flattened is None else _channels_first(weight, flattened)
             found += [weight.clone(memory_format=torch.contiguous_format), take(rounded(outputs))[:outputs].clone()]
         return found
@@ -155,11 +171,13 @@ SOURCE = Path(str(files("tensorldp_papers.nets.compiled").joinpath("steps.cpp"))
 
 
 @cache
-def _library() -> ctypes.CDLL:
+def library() -> ctypes.CDLL:
+    """Returns the compiled code."""
     return ctypes.CDLL(str(build(SOURCE)))
 
 
-def _address(x: Tensor | None) -> ctypes.c_void_p:
+def address(x: Tensor | None) -> ctypes.c_void_p:
+    """Returns where a tensor's elements lie; None is null."""
     return ctypes.c_void_p(None if x is None else x.data_ptr())
 
 
@@ -226,19 +244,19 @@ class CompiledLoop:
             raise InputError(f"a plan must have indices of {len(self.x)} records, or -1")
         if not bool((plan[:, 0] >= 0).all()):
             raise InputError("every step of a plan needs a record")
-        _library().tensorldp_train(
+        library().tensorldp_train(
             self.layout.stages,
             ctypes.c_int32(len(self.layout.stages)),
-            _address(vector),
+            address(vector),
             ctypes.c_int64(len(vector)),
-            _address(self.x),
+            address(self.x),
             ctypes.c_int64(self._inputs),
-            _address(self.y),
-            _address(plan),
+            address(self.y),
+            address(plan),
             ctypes.c_int64(plan.shape[0]),
             ctypes.c_int64(plan.shape[1]),
             ctypes.c_float(self.learning_rate),
-            _address(moments),
+            address(moments),
             ctypes.c_int64(done),
         )
 

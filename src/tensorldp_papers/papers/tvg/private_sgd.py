@@ -106,6 +106,7 @@ class PrivateSgd(InsideMethod[PrivateSgdTraining, ModelFactors]):
             momentum=settings.momentum,
             generator=common_stream(cell, seed, "lots"),
             noise=noise_stream(cell, seed, "gradient noise", device),
+            precision=cell.precision,
             what=f"{cell.mechanism} {cell.epsilon} seed {seed}",
         )
         return kept(model, scaling)

@@ -79,7 +79,12 @@ class PrivateSgdTraining(ModelTraining):
 
 
 PRIVATE_SGD = MethodPlan(
-    "private_sgd", PrivateSgdTraining, ModelFactors, INSIDE, "tensorldp_papers.papers.tvg.private_sgd"
+    "private_sgd",
+    PrivateSgdTraining,
+    ModelFactors,
+    INSIDE,
+    "tensorldp_papers.papers.tvg.private_sgd",
+    compiled=frozenset({"lenet", "mlp_12", "mlp_10"}),
 )
 
 CovarianceCell = Cell[CovarianceTraining, CovarianceFactors]
