@@ -194,6 +194,11 @@ class Pdpm(Mechanism):
         gap = -math.expm1(-self.epsilon)
         return length * (1.0 + 3.0 * w) / (2.0 * gap), -length * (1.0 + w) / gap, 0.0
 
+    @cached_property
+    def _values(self) -> Tensor:
+        """Returns what is released, (3,), in float64: numbers would be float32."""
+        return torch.tensor([self.box.centre + v for v in self.outcomes], dtype=torch.float64)
+
     def positive_probability(self, offset: float) -> float:
         """Computes P1 at v = `offset` from the centre."""
         w = math.exp(-self.epsilon)
@@ -207,7 +212,7 @@ class Pdpm(Mechanism):
         first = (1.0 - above).mul_(w).add_(above).div_(1.0 + 2.0 * w)
         other = (1.0 + above).mul_(w)
         other.add_(above.neg_().add_(1.0)).div_(1.0 + 2.0 * w)  # 1 - first
-        up, down, none = (above.new_tensor(self.box.centre + v) for v in self.outcomes)  # numbers would be float32
+        up, down, none = self._values.to(x.device)
         positive = torch.where(first < other, coin < first, rest > other)
         return torch.where(positive, up, torch.where(rest > other.div_(2.0), down, none)).to(x.dtype)
 

@@ -59,9 +59,9 @@ def test_steps_are_those_of_autograd_and_batches_average_over_their_own_records(
         nn.functional.cross_entropy(exact(x[batch].double()), y[batch]).backward()
         optimizer.step()
     plan = planned(torch.tensor([record for batch in batches for record in batch]), len(batches[0]))
-    found = CompiledLoop(model, x, y, learning_rate=0.5).sgd(list(model.parameters()), plan)
+    found = CompiledLoop(model, x, y, learning_rate=0.5).sgd(list(model.parameters()), [plan[:1], plan])
     assert all(torch.equal(a, b) for a, b in zip(kept, [x, get_vector(model)], strict=True))
-    for a, b, before in zip(found, exact.parameters(), model.parameters(), strict=True):
+    for (_, a), b, before in zip(found, exact.parameters(), model.parameters(), strict=True):
         assert a.shape == b.shape
         assert float((b - before).detach().abs().max()) > 1e-3  # the gradient, beside which the tolerance is small
         torch.testing.assert_close(a, b.detach().float(), rtol=0, atol=2e-6 * len(batches))
@@ -77,7 +77,7 @@ def test_a_plan_is_filled_up_and_a_last_batch_that_is_too_short_is_left_out() ->
 def test_a_network_that_diverges_is_told_by_its_weights() -> None:
     model, x, y = setting("small_cnn")
     plan = torch.arange(COUNT).expand(4, -1)
-    found = CompiledLoop(model, x, y, learning_rate=1e30).sgd(list(model.parameters()), plan)
+    found = CompiledLoop(model, x, y, learning_rate=1e30).sgd(list(model.parameters()), [plan])
     assert not all(bool(part.isfinite().all()) for part in found)
 
 
@@ -113,4 +113,4 @@ def test_mistakes_are_one_sentence(labels: list[int], narrower: int, rate: float
 def test_plans_without_a_record_of_theirs_are_refused(record: int, message: str) -> None:
     model, x, y = setting("mlp")
     with pytest.raises(InputError, match=message):
-        CompiledLoop(model, x, y, learning_rate=0.1).sgd(list(model.parameters()), torch.tensor([[record, record]]))
+        CompiledLoop(model, x, y, learning_rate=0.1).sgd(list(model.parameters()), [torch.tensor([[record, record]])])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -127,29 +128,35 @@ class Layout:
         ]
         return sum(sizes)
 
-    def unpack(self, vector: Tensor, *, sums: bool = False) -> list[Tensor]:
-        """Undoes `pack`: returns new tensors. In a vector of sums a linear layer's inputs are innermost."""
+    def unpack(self, vectors: Tensor, *, sums: bool = False) -> list[Tensor]:
+        """Undoes `pack` of one vector, or of rows of vectors: new tensors, with the same leading axes.
+
+        In a vector of sums a linear layer's inputs are innermost.
+        """
         found: list[Tensor] = []
-        at = 0
+        at, lead = 0, vectors.shape[:-1]
 
         def take(*shape: int) -> Tensor:
             nonlocal at
             at += torch.Size(shape).numel()
-            return vector[at - torch.Size(shape).numel() : at].reshape(shape)
+            return vectors[..., at - torch.Size(shape).numel() : at].reshape(*lead, *shape)
 
         for stage, flattened in self.places:
             side, outputs, channels = stage.side, stage.outputs, stage.channels
             if side:
                 rows = take(outputs, side, rounded(side * channels))[..., : side * channels]
-                weight = rows.reshape(outputs, side, side, channels).permute(0, 3, 1, 2)
+                weight = rows.reshape(*lead, outputs, side, side, channels).movedim(-1, -3)
             else:
                 weight = (
-                    take(outputs, rounded(channels))[:, :channels]
+                    take(outputs, rounded(channels))[..., :channels]
                     if sums
-                    else take(channels, rounded(outputs))[:, :outputs].T
+                    else take(channels, rounded(outputs))[..., :outputs].mT
                 )
                 weight = weight if flattened is None else _channels_first(weight, flattened)
-            found += [weight.clone(memory_format=torch.contiguous_format), take(rounded(outputs))[:outputs].clone()]
+            found += [
+                weight.clone(memory_format=torch.contiguous_format),
+                take(rounded(outputs))[..., :outputs].clone(),
+            ]
         return found
 
 
@@ -164,7 +171,8 @@ def _channels_last(weight: Tensor, flattened: tuple[int, int, int]) -> Tensor:
 
 def _channels_first(weight: Tensor, flattened: tuple[int, int, int]) -> Tensor:
     channels, height, width = flattened
-    return weight.reshape(-1, height, width, channels).permute(0, 3, 1, 2).reshape(len(weight), -1)
+    pixels = weight.reshape(*weight.shape[:-1], height, width, channels)
+    return pixels.movedim(-1, -3).reshape(weight.shape)
 
 
 SOURCE = Path(str(files("tensorldp_papers.nets.compiled").joinpath("steps.cpp")))
@@ -215,16 +223,22 @@ class CompiledLoop:
         first = self.layout.places[0].stage
         return int(first.height * first.width * first.channels)
 
-    def sgd(self, parameters: Sequence[Tensor], plan: Tensor) -> list[Tensor]:
-        """Computes new parameters after the steps of a plan, from given ones, in the model's order.
+    def sgd(self, parameters: Sequence[Tensor], plans: Sequence[Tensor], threads: int = 1) -> list[Tensor]:
+        """Computes the parameters after the steps of each plan, all from the same ones: (plans, *shape), in their order.
 
         Args:
-            parameters: float32; not changed.
-            plan: (steps, batch) record indices, -1 after the last record of a smaller batch.
+            parameters: float32, in the model's order; not changed.
+            plans: each (steps, batch) record indices, -1 after the last record of a smaller batch.
+            threads: how many plans are followed at the same time.
         """
-        vector = self.layout.pack(parameters)
-        self._run(vector, plan, None, 0)
-        return self.layout.unpack(vector)
+        vectors = self.layout.pack(parameters).repeat(len(plans), 1)
+        if threads == 1:
+            for vector, plan in zip(vectors, plans, strict=True):
+                self._run(vector, plan, None, 0)
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                list(pool.map(lambda vector, plan: self._run(vector, plan, None, 0), vectors, plans))
+        return self.layout.unpack(vectors)
 
     def adam(self, model: nn.Module, plans: Iterable[Tensor]) -> None:
         """Trains a model in place with Adam, its moments from zero, through plans one after the other."""

@@ -105,7 +105,7 @@ PLDP = MethodPlan(
     PldpFactors,
     INSIDE,
     "tensorldp_papers.papers.pldp_fl.method",
-    compiled=frozenset({"pldp_cnn"}),  # clients of the mlp are quicker together
+    compiled=frozenset({"pldp_cnn", "mlp"}),
     by_seed=True,  # a seed says who uploads when
 )
 

@@ -183,6 +183,9 @@ class ClientSimulation:
                 places = ranked[first : first + self.chunk]
                 with torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True, allow_tf32=False):
                     out[places] = self._train_together(start, [batches[i] for i in places])
+        elif self.compiled is not None:
+            parts = self.compiled.sgd(self._split(start), batches, self.threads)
+            torch.cat([part.reshape(len(batches), -1) for part in parts], dim=1, out=out)
         elif self.threads == 1:
             for i, plan in enumerate(batches):
                 out[i] = self._train_alone(start, plan)
@@ -207,8 +210,6 @@ class ClientSimulation:
         return [part.reshape(*vectors.shape[:-1], *shape) for part, shape in zip(parts, self.shapes, strict=True)]
 
     def _train_alone(self, start: Tensor, plan: Tensor) -> Tensor:
-        if self.compiled is not None:
-            return torch.cat([part.reshape(-1) for part in self.compiled.sgd(self._split(start), plan)])
         weights = [part.clone().requires_grad_() for part in self._split(start)]
         ends = (plan >= 0).sum(dim=1).tolist()
         plan = plan.to(self.x.device)
