@@ -224,7 +224,7 @@ class CompiledLoop:
         return int(first.height * first.width * first.channels)
 
     def sgd(self, parameters: Sequence[Tensor], plans: Sequence[Tensor], threads: int = 1) -> list[Tensor]:
-        """Computes the parameters after the steps of each plan, all from the same ones: (plans, *shape), in their order.
+        """Computes the parameters after the steps of each plan, all from the same: (plans, *shape), in their order.
 
         Args:
             parameters: float32, in the model's order; not changed.
