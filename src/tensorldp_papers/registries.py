@@ -24,7 +24,7 @@ MODELS: Registry[Any] = Registry(
             "small_cnn",
         ],
         "tensorldp_papers.nets.split": [
-            *("lenet", "lenet_tanh", "vgg16_tanh", "alexnet_tanh", "bilstm_tanh"),
+            *("lenet", "lenet_wide", "lenet_tanh", "vgg16_tanh", "alexnet_tanh", "bilstm_tanh"),
             *("lenet_tanh_head", "alexnet_tanh_head"),
         ],
     },

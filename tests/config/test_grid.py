@@ -470,7 +470,7 @@ def test_a_network_takes_the_first_that_it_may_compute_in() -> None:
 
 def test_the_compiled_loop_takes_the_networks_that_name_it() -> None:
     for name in {name for key in METHODS.names() for name in METHODS[key].compiled}:
-        shape = (1, 28, 28) if name in ("small_cnn", "pldp_cnn", "lenet") else (49,)
+        shape = (1, 28, 28) if name in ("small_cnn", "pldp_cnn", "lenet", "lenet_wide") else (49,)
         task = Task(shape[1:] if len(shape) == 3 else shape, 10)
         assert len(Layout(build(name, task, torch.Generator()), shape).stages) > 1
 

@@ -12,12 +12,20 @@ from tensorldp_papers.nets.registry import SeededDropout, image_layout, seed_mod
 
 IMAGE, COLOUR, TABLE, TEXT = Task((28, 28), 10), Task((32, 32, 3), 10), Task((30,), 2), Task((20,), 2, vocabulary=50)
 TASKS = {
-    **dict.fromkeys(("small_cnn", "lenet", "lenet_tanh", "pldp_cnn"), IMAGE),
+    **dict.fromkeys(("small_cnn", "lenet", "lenet_wide", "lenet_tanh", "pldp_cnn"), IMAGE),
     **dict.fromkeys(("mobilenet_v2", "vgg16_tanh", "alexnet_tanh"), COLOUR),
     **dict.fromkeys(("fcn", "linear", "lenet_tanh_head", "alexnet_tanh_head", "mlp_10", "mlp_12", "mlp"), TABLE),
     **dict.fromkeys(("bilstm", "bilstm_tanh"), TEXT),
 }
-LEAST = (("small_cnn", 4), ("lenet", 4), ("lenet_tanh", 4), ("pldp_cnn", 16), ("alexnet_tanh", 8), ("vgg16_tanh", 32))
+LEAST = (
+    ("small_cnn", 4),
+    ("lenet", 4),
+    ("lenet_wide", 4),
+    ("lenet_tanh", 4),
+    ("pldp_cnn", 16),
+    ("alexnet_tanh", 8),
+    ("vgg16_tanh", 32),
+)
 LARGE = ("vgg16_tanh", "alexnet_tanh")  # long to build: once will do, as their randomness is that of the others
 
 
@@ -49,6 +57,7 @@ def test_scores_have_one_column_a_class_and_depend_on_the_given_generator_alone(
         ("mobilenet_v2", 2_236_682),  # TLDP's backbone with ten classes
         ("fcn", 30 * 256 + 256 + 2 * (256 * 256 + 256) + 256 * 128 + 128 + 128 * 2 + 2),
         ("linear", 62),
+        ("lenet_wide", 156 + 9_664 + 3136 * 512 + 512 + 5_130),  # TVG: 5 x 5 x 6 first, 3,136 x 512 the largest
         ("pldp_cnn", 260 + 5_020 + 16_050 + 510),  # PLDP-FL: "320-50-10" after two convolutions
     ],
 )

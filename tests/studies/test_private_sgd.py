@@ -1,6 +1,7 @@
 """The method of private SGD: release, guarantee, audit and scores."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,12 @@ TRAINING |= {"clip": 1.0, "clip_l2": 1.0, "accountant": "rdp"}
 RECORDS = table(torch.randn(160, 5, generator=fixed()) + 2.0 * (torch.arange(160) % 2)[:, None])
 
 
-def cell(mechanism: str, epsilon: str = "10") -> PrivateSgdCell:
-    settings: dict[str, Any] = {"release": "gradients", "training": TRAINING, "factors": {"model": "mlp_12"}}
+def cell(mechanism: str, epsilon: str = "10", **training: Any) -> PrivateSgdCell:
+    settings: dict[str, Any] = {
+        "release": "gradients",
+        "training": TRAINING | training,
+        "factors": {"model": "mlp_12"},
+    }
     return make_cell("private_sgd", mechanism, epsilon, **settings)
 
 
@@ -59,3 +64,17 @@ def test_the_guarantee_is_of_the_run_the_printed_epsilon_is_not_it_and_a_step_ha
     assert gaussian_mu(mechanism.curve()) == pytest.approx(2.0 / multiplier)
     assert "one step" in note
     assert METHOD.audited(cell("none", "inf"), data)[0].name == "none"  # type: ignore[union-attr]
+
+
+def test_records_that_are_held_out_are_scored_alone_and_no_part_of_the_training(data: Path, tmp_path: Path) -> None:
+    settings, first = cell("none", "inf", held_out=0.25), RECORDS.first(120)
+    trained = METHOD.train(settings, RECORDS, 0, CPU)
+    alone = METHOD.train(cell("none", "inf"), first, 0, CPU)
+    assert all((trained.arrays[key] == alone.arrays[key]).all() for key in trained.arrays)
+    rest = replace(RECORDS, x=RECORDS.x[120:], y=RECORDS.y[120:])
+    own = {row["metric"]: row["value"] for row in METHOD.evaluate(cell("none", "inf"), rest, alone, 0, CPU)}
+    found = METHOD.evaluate(settings, RECORDS.first(2), trained, 0, CPU)  # test records do not matter
+    assert found == [{"metric": f"{name}_held_out", "value": own[name]} for name in ("accuracy", "weighted_f1")]
+    fewer = save(tmp_path, first, "train")
+    assert METHOD.guarantee(cell("idn", held_out=0.25), data) == METHOD.guarantee(cell("idn"), fewer)
+    assert METHOD.guarantee(cell("idn"), data) != METHOD.guarantee(cell("idn"), fewer)

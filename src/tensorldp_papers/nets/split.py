@@ -1,8 +1,8 @@
 """TVG's networks in two parts: with tanh in place of ReLU a body whose features lie in (-1, 1), and a head.
 
-LeNet (also with ReLU and maximum pooling, for training on private gradients), VGG-16, AlexNet and BiLSTM of TVG's
-Table III; features are (16, 5, 5) for 28 x 28 images, (512, 1, 1) and (256, 4, 4) for 32 x 32 images, and 150 for
-text.
+LeNet (also with ReLU and maximum pooling, for training on private gradients, and so with the sizes of TVG's Table II),
+VGG-16, AlexNet and BiLSTM of TVG's Table III; features are (16, 5, 5) for 28 x 28 images, (512, 1, 1) and (256, 4, 4)
+for 32 x 32 images, and 150 for text.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tensorldp_papers.nets.registry import image_layout, register_model, replace
 from tensorldp_papers.task import Task
 
 TEXT_FEATURES = 150
-NAMES = ("lenet", "lenet_tanh", "vgg16_tanh", "alexnet_tanh", "bilstm_tanh")
+NAMES = ("lenet", "lenet_wide", "lenet_tanh", "vgg16_tanh", "alexnet_tanh", "bilstm_tanh")
 
 
 class SplitNet(nn.Module):
@@ -86,6 +86,16 @@ def _lenet(
     return nn.Sequential(*pool_first(body)), (16, rows // 2, columns // 2)
 
 
+def _lenet_wide(channels: int, height: int, width: int) -> tuple[nn.Module, tuple[int, int, int]]:
+    body = [
+        *_conv(channels, 6, kernel=5, padding=2, active=nn.ReLU),
+        nn.MaxPool2d(2),
+        *_conv(6, 64, kernel=5, padding=2, active=nn.ReLU),
+        nn.MaxPool2d(2),
+    ]
+    return nn.Sequential(*pool_first(body)), (64, height // 4, width // 4)
+
+
 def _vgg16(channels: int, height: int, width: int) -> tuple[nn.Module, tuple[int, int, int]]:
     import torchvision  # takes seconds to import
 
@@ -110,11 +120,17 @@ def _alexnet(channels: int, height: int, width: int) -> tuple[nn.Module, tuple[i
 
 
 def head(name: str, features: int, classes: int) -> nn.Sequential:
-    """Builds a network's head on flat features: 120 and 84 units for LeNet, two of 4096 for AlexNet, else none."""
-    hidden = {"lenet": (120, 84), "lenet_tanh": (120, 84), "alexnet_tanh": (4096, 4096)}.get(name, ())
+    """Builds a network's head on flat features: with the units of LeNet, 512 or two of 4096 for AlexNet, or none."""
+    units: dict[str, tuple[int, ...]] = {
+        "lenet": (120, 84),
+        "lenet_wide": (512,),
+        "lenet_tanh": (120, 84),
+        "alexnet_tanh": (4096, 4096),
+    }
+    hidden = units.get(name, ())
     layers: list[nn.Module] = []
     for left, right in itertools.pairwise((features, *hidden, classes)):
-        layers += [nn.Linear(left, right), nn.ReLU() if name == "lenet" else nn.Tanh()]
+        layers += [nn.Linear(left, right), nn.Tanh() if name.endswith("_tanh") else nn.ReLU()]
     return nn.Sequential(*layers[:-1])
 
 
@@ -127,7 +143,9 @@ def split_net(name: str, task: Task) -> SplitNet:
             raise InputError("the model bilstm_tanh takes text: rows of token indices with a vocabulary")
         return SplitNet(MeanLSTM(task.vocabulary), head(name, TEXT_FEATURES, task.classes), (TEXT_FEATURES,))
     layout = image_layout(task.shape, f"the model {name}", {"vgg16_tanh": 32, "alexnet_tanh": 8}.get(name, 4))
-    if name.startswith("lenet"):
+    if name == "lenet_wide":
+        body, shape = _lenet_wide(*layout)
+    elif name.startswith("lenet"):
         tanh = name == "lenet_tanh"
         body, shape = _lenet(*layout, nn.Tanh if tanh else nn.ReLU, nn.AvgPool2d if tanh else nn.MaxPool2d)
     else:
@@ -139,6 +157,12 @@ def split_net(name: str, task: Task) -> SplitNet:
 def lenet(task: Task) -> SplitNet:
     """Builds LeNet with ReLU and maximum pooling."""
     return split_net("lenet", task)
+
+
+@register_model("lenet_wide")
+def lenet_wide(task: Task) -> SplitNet:
+    """Builds the LeNet with both sizes that TVG prints: 5 x 5 x 6 weights first, 3,136 x 512 in the largest layer."""
+    return split_net("lenet_wide", task)
 
 
 @register_model("lenet_tanh")

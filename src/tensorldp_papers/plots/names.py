@@ -42,6 +42,7 @@ NETWORKS = {
     "fcn": "fully connected network",
     "gradients": "image gradients",
     "lenet": "LeNet",
+    "lenet_wide": "LeNet with 3,136 × 512 weights",
     "lenet_tanh": "LeNet with tanh",
     "lenet_tanh_trained": "trained LeNet with tanh",
     "lenet_tanh_head": "LeNet's head",

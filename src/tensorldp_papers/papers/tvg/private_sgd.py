@@ -7,6 +7,7 @@ that whole budget at s2 = 2 C sqrt(I) for gradients clipped to [-C, C] in each e
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -84,13 +85,25 @@ def gradient_release(cell: PrivateSgdCell, model: nn.Module, records: int) -> tu
     return printed_noise(cell.mechanism, shapes, settings.clip, schedule, **cell.options), schedule
 
 
+def divided(cell: PrivateSgdCell, records: Records) -> tuple[Records, Records | None]:
+    """Returns the records that a model is trained on, and those that are held out to choose settings by, if any are."""
+    if not cell.training.held_out:
+        return records, None
+    first = len(records.x) - round(cell.training.held_out * len(records.x))
+    return records.first(first), replace(records, x=records.x[first:], y=records.y[first:])
+
+
 class PrivateSgd(InsideMethod[PrivateSgdTraining, ModelFactors]):
-    """Models are scored on clean test records; `auc`, the area under the ROC curve, is there for two classes."""
+    """Models are scored on clean test records; `auc`, the area under the ROC curve, is there for two classes.
+
+    Where records are held out, models are scored on those alone, as `accuracy_held_out`.
+    """
 
     def train(
         self, cell: PrivateSgdCell, records: Records, seed: int, device: torch.device, weights: Path | None = None
     ) -> Trained:
         model = new_model(cell, records.task, seed, weights).to(device)
+        records, held_out = divided(cell, records)
         release, _ = gradient_release(cell, model, len(records.x))
         inputs, scaling = federated_inputs(records)
         settings = cell.training
@@ -109,9 +122,14 @@ class PrivateSgd(InsideMethod[PrivateSgdTraining, ModelFactors]):
             precision=cell.precision,
             what=f"{cell.mechanism} {cell.epsilon} seed {seed}",
         )
-        return kept(model, scaling)
+        found = kept(model, scaling)
+        if held_out is not None:
+            found.facts["held_out"] = evaluate(model, held_out, scaling, device)
+        return found
 
     def evaluate(self, cell: PrivateSgdCell, test: Records, trained: Trained, seed: int, device: torch.device) -> Rows:
+        if cell.training.held_out:
+            return [{**row, "metric": f"{row['metric']}_held_out"} for row in trained.facts["held_out"]]
         from sklearn.metrics import roc_auc_score
 
         model, scaling = restored(cell, test, trained)
@@ -124,7 +142,7 @@ class PrivateSgd(InsideMethod[PrivateSgdTraining, ModelFactors]):
         return [*rows, {"metric": "auc", "value": float(roc_auc_score(test.y.numpy(), margin.numpy()))}]
 
     def guarantee(self, cell: PrivateSgdCell, data: Path) -> dict[str, Any]:
-        records = read_records(data / "train.safetensors").first(cell.training.limit)
+        records, _ = divided(cell, read_records(data / "train.safetensors").first(cell.training.limit))
         release, schedule = gradient_release(cell, empty_model(cell, records.task), len(records.x))
         notes = ["for adding or removing one record of the training set, over all steps and tensors"]
         if cell.private and cell.mechanism != HONEST:
@@ -136,7 +154,7 @@ class PrivateSgd(InsideMethod[PrivateSgdTraining, ModelFactors]):
 
     def audited(self, cell: PrivateSgdCell, data: Path) -> Audited:
         """Returns the noise of one step, as the Gaussian mechanism that it is, on a gradient of 64 elements."""
-        records = read_records(data / "train.safetensors").first(cell.training.limit)
+        records, _ = divided(cell, read_records(data / "train.safetensors").first(cell.training.limit))
         if not cell.private:
             return make(NO_PRIVACY, epsilon=float("inf"), domain=Box(-1.0, 1.0, STAND_IN)), ""
         release, _ = gradient_release(cell, empty_model(cell, records.task), len(records.x))

@@ -75,6 +75,9 @@ class PrivateSgdTraining(ModelTraining):
     learning_rate_l2: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 0.5
     momentum: Annotated[float, Field(ge=0, lt=1)] = 0.0
     accountant: Literal["pld", "rdp"] = Field("pld", description="which finds the honest noise; PLD states the result")
+    held_out: Annotated[float, Field(ge=0, lt=1)] = Field(
+        0.0, description="share of the training records, the last, that models are scored on in place of test records"
+    )
     pretrained: Literal[False] = False
 
 
@@ -84,7 +87,7 @@ PRIVATE_SGD = MethodPlan(
     ModelFactors,
     INSIDE,
     "tensorldp_papers.papers.tvg.private_sgd",
-    compiled=frozenset({"lenet", "mlp_12", "mlp_10"}),
+    compiled=frozenset({"lenet", "lenet_wide", "mlp_12", "mlp_10"}),
 )
 
 CovarianceCell = Cell[CovarianceTraining, CovarianceFactors]
