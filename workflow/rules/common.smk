@@ -332,11 +332,13 @@ class Drawing(NamedTuple):
 
 def drawings(studies, kind, out, source_of, pictures_of):
     """The drawings of some studies, the two pictures that README and report begin with, where a study has them, and those
-    about privacy itself: profiles need no run; those of rooms have runs of their study, where that is planned.
+    about privacy itself: profiles need no run; those of rooms have runs of their study, where that is planned. A study
+    without views, such as a search for settings, has no drawing.
     """
     found = [
         Drawing(s.study, s.title, kind, out, source_of(s.study), tuple(s.views), tuple(s.tables), pictures_of(s.study))
         for s in studies
+        if s.views
     ]
     names = {s.study for s in studies}
     if names & {row.study for row in first_picture()}:
