@@ -30,12 +30,10 @@ rule figures:
 
 
 STARTED = time.time()
-FORKS = []
 
 
 onstart:
     if workflow.is_main_process:
-        FORKS.append(forked.start())  # which ends with this process
         STUDY_LINES.attach(STORE.results)
 
 

@@ -51,6 +51,10 @@ def validated_plan():
         sys.exit(f"error: {error}")
 
 
+# PyTorch is imported while the run is planned, by a process that ends with this one
+NOT_A_RUN = {"-n", "--dry-run", "--dryrun", "--unlock", "--lint"}
+FORKED = forked.start() if workflow.is_main_process and not NOT_A_RUN.intersection(sys.argv) else None
+
 export_commands()
 PLAN = validated_plan()
 STUDIES = study_files()
