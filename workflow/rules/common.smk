@@ -14,11 +14,11 @@ from typing import NamedTuple
 try:
     from tensorldp_papers.rooms import first_picture, named, rooms
     from tensorldp_papers.run.cell import check_name
-    from tensorldp_papers.run.grid import make_plan
+    from tensorldp_papers.run.grid import alike, make_plan
     from tensorldp_papers.registries import METHODS
     from tensorldp_papers.run.method_plan import ModelTraining
     from tensorldp_papers.run.settings import parse_settings
-    from tensorldp_papers.run.code_digest import code_of_cell, job_of_cell, source_digest, source_listing
+    from tensorldp_papers.run.code_digest import job_of_cell, source_digest, source_listing
     from tensorldp_papers.run.study import load_study, study_files
     from tensorldp_papers.data.catalogue import get as dataset_entry
     from tensorldp_papers.data.catalogue import names as dataset_names, weights_names
@@ -158,20 +158,19 @@ def source(script, names=None, files=()):
     return source_digest((SCRIPTS / f"{script}.py", *files), names, PLUGINS)
 
 
-def described(cell, kind):
-    """A cell as its jobs read it: for its scores or its models, or for its privacy."""
+def described(cells, kind):
+    """Cells as their jobs read them: for their scores or their models, or for their privacy."""
     stages = {"models": ("train_shared",), "privacy": ("privacy",)}.get(kind, ())
-    code = code_of_cell(cell, SCRIPTS, PLUGINS, stages)
-    note_code(STORE.results, code, lambda: source_listing(*job_of_cell(cell, SCRIPTS, PLUGINS, stages)))
-    found = {
-        "settings": cell.private_settings() if kind == "privacy" else cell.settings(),
-        "code": code,
-        "data": cell.data_folder,
-        "weights": weights_of(cell),
-    }
-    if cell.plan.shares_models and kind != "models":
-        found["trainer"] = described(PLAN.trainer(cell), "models")
-    return found
+    for group in alike(cells):
+        cell = group[0]
+        job = job_of_cell(cell, SCRIPTS, PLUGINS, stages)
+        code = source_digest(*job)
+        note_code(STORE.results, code, lambda: source_listing(*job))
+        settings = cell.private_settings() if kind == "privacy" else cell.settings()
+        shared = {"code": code, "data": cell.data_folder, "weights": weights_of(cell)}
+        if cell.plan.shares_models and kind != "models":
+            (shared["trainer"],) = described([PLAN.trainer(cell)], "models")
+        yield from ({**shared, "settings": {**settings, "epsilon": one.epsilon}} for one in group)
 
 
 @cache
@@ -190,7 +189,7 @@ def batch_file(kind, key):
     folders = sorted({(cell.dataset, folder) for cell in cells if (folder := cell.data_folder)})
     made = [makers(*folder) for folder in folders]
     lost = STORE.lost("/".join(key), kind)
-    found = [described(cell, kind) for cell in cells]
+    found = [*described(cells, kind)]
     return str(write_batch(Path(".snakemake", "batches"), found, made, lost))  # Snakemake compares texts alone
 
 

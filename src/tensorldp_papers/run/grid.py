@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from itertools import groupby
+from operator import attrgetter
+from sys import intern
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -137,8 +140,19 @@ def _stands_for(dataset: str, study: Study, settings: Settings) -> set[str]:
     return {dataset, whole_of(dataset), *alike}
 
 
-def study_cells(study: Study, settings: Settings) -> list[AnyCell]:
-    """Returns the cells of one study, each once."""
+CELL = tuple(field.name for field in fields(Cell))  # `vars` would give each cell a dictionary to keep
+_but_epsilon = attrgetter(*(name for name in CELL if name not in ("epsilon", "options")))
+
+
+def alike(cells: Iterable[AnyCell]) -> Iterator[list[AnyCell]]:
+    """Groups cells in a row that differ in nothing but their epsilon, as most of a large grid do."""
+    # options that are equal may still be written differently, such as 1 and 1.0
+    for _, group in groupby(cells, key=lambda cell: (id(cell.options), *_but_epsilon(cell))):
+        yield list(group)
+
+
+def study_cells(study: Study, settings: Settings, precision: Sequence[Precision] = ()) -> list[AnyCell]:
+    """Returns the cells of one study, each once; arguments as of `make_plan`."""
     if settings.scale not in study.scales:
         raise InputError(f"the study {study.study} has no scale {settings.scale!r}; it has {', '.join(study.scales)}")
     plan = study.scales[settings.scale]
@@ -160,30 +174,31 @@ def study_cells(study: Study, settings: Settings) -> list[AnyCell]:
                 mechanisms = [name for name in arm.mechanisms if _is_wanted(factors, name, settings, study)]
                 if not mechanisms:
                     continue
-                training = _training(study, plan, settings, factors)
-                typed = _typed_factors(study, arm, factors)
+                first: AnyCell = Cell(
+                    study=study.study,
+                    dataset=dataset,
+                    variant=variant_text(factors),
+                    mechanism=NO_PRIVACY,
+                    epsilon="inf",
+                    release=study.release,
+                    method=study.method,
+                    delta=study.delta,
+                    training=_training(study, plan, settings, factors),
+                    factors=_typed_factors(study, arm, factors),
+                    options=arm.options,
+                    seeds=seeds,
+                    base=variant_text({key: factors[key] for key in plan.factors}),
+                ).computing_in(precision)
                 own = (arm.epsilons or {}).get(settings.scale, plan.epsilons)
                 for mechanism in mechanisms:
-                    for epsilon in _arm_epsilons(mechanism, settings.epsilons.get(study.study, own)):
-                        cell = Cell(
-                            study=study.study,
-                            dataset=dataset,
-                            variant=variant_text(factors),
-                            mechanism=mechanism,
-                            epsilon=epsilon_text(epsilon),
-                            release=study.release,
-                            method=study.method,
-                            delta=study.delta,
-                            training=training,
-                            factors=typed,
-                            options=arm.options,
-                            seeds=seeds,
-                            base=variant_text({key: factors[key] for key in plan.factors}),
-                        )
-                        _check_same(cells.setdefault(cell, cell), cell)
-                        if shared:
-                            model = _model_cell(cell, study, settings, factors)
-                            models.setdefault(model, model)
+                    epsilons = _arm_epsilons(mechanism, settings.epsilons.get(study.study, own))
+                    for epsilon in epsilons:
+                        cell = Cell(**{**vars(first), "mechanism": mechanism, "epsilon": intern(epsilon_text(epsilon))})
+                        if (known := cells.setdefault(cell, cell)) is not cell:
+                            _check_same(known, cell)
+                    if shared and epsilons:
+                        model = _model_cell(first, study, settings, factors).computing_in(precision)
+                        models.setdefault(model, model)
     cells |= models
     for dataset in settings.datasets.get(study.study, plan.datasets):
         if not any(cell.dataset == dataset for cell in cells):
@@ -196,11 +211,12 @@ def study_cells(study: Study, settings: Settings) -> list[AnyCell]:
 
 def _check_same(one: AnyCell, other: AnyCell) -> None:
     """Refuses two cells of one key that are not the same: only one of them would be computed."""
-    for key, value in vars(one).items():
-        if value != vars(other)[key]:
+    for key in CELL:
+        mine, yours = getattr(one, key), getattr(other, key)
+        if mine != yours:
             raise InputError(
                 f"two arms of the study {one.study} make the cell {one.path.removeprefix(f'{one.study}/')}, with {key} "
-                f"{shown(value)} and {shown(vars(other)[key])}: tell them apart by a factor, or leave one out"
+                f"{shown(mine)} and {shown(yours)}: tell them apart by a factor, or leave one out"
             )
 
 
@@ -356,13 +372,13 @@ def make_plan(settings: Settings, precision: tuple[Precision, ...] = ()) -> Plan
         for name in (name for arm in study.arms for name in arm.datasets or ()):
             if plan_of(study.method).data and name not in (*known, SYNTHETIC, OWN_TABLE):
                 raise unknown(f"dataset of an arm of {study.study}", short(name), (*known, SYNTHETIC))
-    cells = tuple(cell.computing_in(precision) for study in studies.values() for cell in study_cells(study, settings))
+    cells = tuple(cell for study in studies.values() for cell in study_cells(study, settings, precision))
     if settings.precision in ("bfloat16", "compiled") and all(cell.precision == "float32" for cell in cells):
         raise InputError(
             f"precision is {settings.precision!r} but every network of the chosen studies computes in PyTorch's "
             "float32: set it to auto"
         )
-    for cell in cells:
+    for cell, *_ in alike(cells):
         if cell.mechanism not in mechanisms:
             raise unknown("mechanism", short(cell.mechanism), mechanisms)
         _check_options(cell)

@@ -121,10 +121,11 @@ def write_batch(folder: Path, cells: Sequence[Mapping[str, Any]], made: Sequence
         lost: when a result of the batch was found missing, if one ever was (`Store.lost`).
     """
     content = {"cells": cells, "made": [*made]} | ({"lost": lost} if lost else {})
-    name = digest(json.dumps(content, sort_keys=True))
+    text = json.dumps(content, sort_keys=True)
+    name = digest(text)
     path = folder / name[:2] / f"{name}.json"  # thousands of files in one folder would be slow to write
     if not path.exists():
-        write_json(path, content)
+        write_text(path, f"{text}\n")
     return path
 
 
