@@ -181,6 +181,25 @@ def test_arms_come_in_their_order_with_their_own_options_epsilons_and_factors() 
     assert {cell.factors for cell in cells_of(study)} == {LearningFactors(model="linear")}
 
 
+def test_an_arms_training_is_for_its_cells_above_that_of_a_factor_and_below_the_configs() -> None:
+    study = invented(
+        {"mechanisms": ["none", "laplace"]},
+        {"mechanisms": ["gaussian"], "training": {"learning_rate": 0.5, "epochs": 7}},
+        factors={"model": ["linear"]},
+        training={"learning_rate": 0.1},
+        per_factor={"model=linear": {"learning_rate": 0.2, "batch_size": 9}},
+    )
+
+    def found(**raw: object) -> dict[str, tuple[Any, ...]]:
+        cells = [(cell.mechanism, cell.training.model_dump()) for cell in cells_of(study, **raw)]
+        return {name: (t["learning_rate"], t["epochs"], t["batch_size"]) for name, t in cells}
+
+    assert found() == {"none": (0.2, 10, 9), "laplace": (0.2, 10, 9), "gaussian": (0.5, 7, 9)}
+    assert found(training={"s": {"epochs": 3}})["gaussian"] == (0.5, 3, 9)
+    with pytest.raises(InputError, match="training of s"):
+        cells_of(invented({"training": {"colour": 3}}, factors={"model": ["linear"]}))
+
+
 def test_arms_that_make_one_cell_of_two_kinds_are_one_sentence() -> None:
     arms = {"mechanisms": ["none", "laplace"]}, {"mechanisms": ["laplace"], "options": {"clip": True}}
     words = (

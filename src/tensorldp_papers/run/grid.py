@@ -38,12 +38,13 @@ def _validated(model: type[M], values: dict[str, Any], where: str) -> M:
         raise explain(error, where, dict(model.model_fields)) from None
 
 
-def _training(study: Study, plan: ScalePlan, settings: Settings, factors: dict[str, Any]) -> Training:
-    """Merges the study's settings, those of a factor's value, those of the config, and factors that are settings."""
+def _training(study: Study, plan: ScalePlan, settings: Settings, factors: dict[str, Any], arm: Arm) -> Training:
+    """Merges settings of the study, a factor's value, the arm and the config, and factors that are settings."""
     model = plan_of(study.method).training
     merged: dict[str, Any] = {"limit": plan.limit, **plan.training}
     for key, value in factors.items():
         merged.update(plan.per_factor.get(f"{key}={value}", {}))
+    merged.update(arm.training)
     merged.update(settings.training.get(study.study, {}))
     merged.update({key: value for key, value in factors.items() if key in model.model_fields})
     return _validated(model, merged, f"training of {study.study}")
@@ -183,7 +184,7 @@ def study_cells(study: Study, settings: Settings, precision: Sequence[Precision]
                     release=study.release,
                     method=study.method,
                     delta=study.delta,
-                    training=_training(study, plan, settings, factors),
+                    training=_training(study, plan, settings, factors, arm),
                     factors=_typed_factors(study, arm, factors),
                     options=arm.options,
                     seeds=seeds,
@@ -223,15 +224,15 @@ def _check_same(one: AnyCell, other: AnyCell) -> None:
 def _model_cell(cell: AnyCell, study: Study, settings: Settings, factors: dict[str, Any]) -> AnyCell:
     """Returns the cell of `none` that trains the models which a cell shares, whether or not the run includes it."""
     plan = study.scales[settings.scale]
-    own = {key: factors[key] for key in plan.factors}
+    own, alone = {key: factors[key] for key in plan.factors}, Arm(mechanisms=[NO_PRIVACY])
     return replace(
         cell,
         variant=cell.base,
         mechanism=NO_PRIVACY,
         epsilon="inf",
-        factors=_typed_factors(study, Arm(mechanisms=[NO_PRIVACY]), own),
+        factors=_typed_factors(study, alone, own),
         options={},
-        training=_training(study, plan, settings, own),
+        training=_training(study, plan, settings, own, alone),
     )
 
 

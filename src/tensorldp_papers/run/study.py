@@ -39,6 +39,7 @@ class Arm(Strict):
         default_factory=dict, description="only for this arm; a list means each of its values in turn"
     )
     options: dict[str, Any] = Field(default_factory=dict)
+    training: dict[str, Any] = Field(default_factory=dict, description="training settings only for this arm")
 
 
 class ScalePlan(Strict):
