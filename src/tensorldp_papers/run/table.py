@@ -68,6 +68,8 @@ def with_series(metrics: pd.DataFrame, series: pd.DataFrame) -> pd.DataFrame:
     runs = metrics.drop_duplicates(RUN).drop(columns=["metric", "value"])
     rows = series.merge(runs, on=RUN, validate="many_to_one")
     single = metrics.assign(**{key: pd.array([pd.NA] * len(metrics), dtype="Int64") for key in SERIES})
+    if rows.empty:
+        return single.sort_values([*KEY, *SERIES], ignore_index=True)
     rows = rows[single.columns]
     for column in metrics.columns[metrics.dtypes == "category"]:
         kind = pd.CategoricalDtype(sorted({*single[column].cat.categories, *rows[column].dropna().unique()}))
