@@ -184,17 +184,16 @@ def test_the_kept_verdicts_are_those_of_the_kept_rows_and_no_reason_of_a_later_r
 
 def test_claims_see_the_training_settings_that_rows_were_made_with(tmp_path: Path) -> None:
     merge_run(finish(tmp_path / "run", tiny(9)), tmp_path / "reference")
-    metrics = pd.read_parquet(tmp_path / "reference" / "metrics.parquet")
-    for noted, epochs in ((noted_training(tmp_path / "reference"), 9), ({}, 8)):
-        assert {cell.training.model_dump()["epochs"] for cell in KeptEvidence(metrics, noted).plan.cells} == {epochs}
+    reference = tmp_path / "reference"
+    for noted, epochs in ((noted_training(reference), 9), ({}, 8)):
+        assert {cell.training.model_dump()["epochs"] for cell in KeptEvidence(reference, noted).plan.cells} == {epochs}
 
 
 def test_claims_see_each_study_at_the_scale_of_its_own_rows(tmp_path: Path) -> None:
     quick, desk = tiny(), planned(studies=["tldp_type2"], scale="desk", datasets={"tldp_type2": ["digits"]})
     for scale, cells in (("quick", quick), ("desk", desk)):
         merge_run(finish(tmp_path / scale, cells, scale=scale), tmp_path / "reference")
-    metrics = pd.read_parquet(tmp_path / "reference" / "metrics.parquet")
-    evidence = KeptEvidence(metrics)
+    evidence = KeptEvidence(tmp_path / "reference")
     assert evidence.scale == "desk"
     assert {c.path: c.training for c in evidence.plan.cells} == {c.path: c.training for c in (*quick, *desk)}
     every = planned(studies=["tldp_type2"], datasets={"tldp_type2": ["digits"]})

@@ -2,14 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from tensorldp_papers.run.audit_table import audits_table, standing_table
+import pandas as pd
+
+from tensorldp_papers.run.audit_table import AUDIT_KEY, STANDING_KEY, audits_table, standing_table
 from tensorldp_papers.run.cli import parser, run
 from tensorldp_papers.run.mechanism_check import read_verdict
 from tensorldp_papers.run.store import Store, audit_of, guarantee_of, read_manifests, scores_of
-from tensorldp_papers.run.table import guarantees_table, metrics_table, series_table, write_table
+from tensorldp_papers.run.table import (
+    CELL,
+    KEY,
+    SERIES,
+    guarantees_table,
+    joined,
+    metrics_table,
+    series_table,
+    write_table,
+)
+
+AT_ONCE = 1000  # cells whose results are in memory: of a million results all would take 36 GB
+ORDER = {
+    "metrics.parquet": KEY,
+    "series.parquet": [*KEY, *SERIES],
+    "guarantees.csv": CELL,
+    "audits.csv": AUDIT_KEY,
+    "standing.csv": STANDING_KEY,
+}
+
+
+def tables_of(
+    found: Iterable[Mapping[str, Any]], checks: Mapping[str, Mapping[str, Any]], scale: str
+) -> dict[str, pd.DataFrame]:
+    """Returns the tables of some cells by name, from what the results of each say."""
+    audited = [(scores_of(parts), guarantee_of(parts), audit_of(parts)) for parts in found]
+    scored = [(scores, guarantee) for scores, guarantee, _ in audited]
+    return {
+        "metrics.parquet": metrics_table(scored, scale),
+        "series.parquet": series_table(scored),
+        "guarantees.csv": guarantees_table(scored),
+        "audits.csv": audits_table(audited),
+        "standing.csv": standing_table(audited, checks),
+    }
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -21,19 +57,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--scale", required=True)
     arg.add_argument("--out", type=Path, required=True, help="folder for the tables")
     args = arg.parse_args(arguments)
-    found = Store(args.results).read(read_manifests([*args.scores, *args.privacy])).values()
-    scored = [(scores_of(parts), guarantee_of(parts)) for parts in found]
-    audited = [(*both, audit_of(parts)) for both, parts in zip(scored, found, strict=True)]
     checks = {path.parent.name: read_verdict(path) for path in args.checks}
-    tables = {
-        "metrics.parquet": metrics_table(scored, args.scale),
-        "series.parquet": series_table(scored),
-        "guarantees.csv": guarantees_table(scored),
-        "audits.csv": audits_table(audited),
-        "standing.csv": standing_table(audited, checks),
-    }
-    for name, table in tables.items():
-        write_table(args.out / name, table)
+    store, cells = Store(args.results), [*read_manifests([*args.scores, *args.privacy]).items()]
+    parts = [dict(cells[first : first + AT_ONCE]) for first in range(0, max(len(cells), 1), AT_ONCE)]
+    found = [tables_of(store.read(part).values(), checks, args.scale) for part in parts]
+    for name, order in ORDER.items():
+        table = joined([tables.pop(name) for tables in found])
+        write_table(args.out / name, table.sort_values(order, ignore_index=True))
 
 
 if __name__ == "__main__":

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
@@ -15,21 +17,49 @@ from tensorldp_papers.data.catalogue import whole_of
 from tensorldp_papers.run.cell import AnyCell, epsilon_text, variant_factors
 from tensorldp_papers.run.grid import Plan
 from tensorldp_papers.run.sealed import read_prepared
-from tensorldp_papers.run.table import read_rows, read_table
+from tensorldp_papers.run.table import CELL, read_rows, read_table
 
 CellKey = tuple[str, str, str, str, str]
+AT_HAND = 4  # studies whose rows are in memory: claims of a paper go through its studies again and again
 
 
 def key_of(cell: AnyCell) -> CellKey:
-    """Returns the name of a cell, as in `rows_by_cell`."""
+    """Returns the name of a cell in `StudyRows`."""
     return cell.study, cell.dataset, cell.variant, cell.mechanism, cell.epsilon
 
 
-def rows_by_cell(metrics: pd.DataFrame) -> dict[CellKey, pd.DataFrame]:
-    """Returns the rows of the metrics table by cell."""
-    names = [metrics[key].astype(str) for key in ("study", "dataset", "variant", "mechanism")]
-    groups: Any = metrics.groupby([*names, metrics["epsilon"].map(epsilon_text)])
-    return dict(iter(groups))
+NOWHERE = np.array([], dtype=np.intp)
+
+
+class StudyRows:
+    """The rows of a study by cell; the texts are categories, as `read_rows` reads them on request."""
+
+    def __init__(self, rows: pd.DataFrame) -> None:
+        self._rows = rows
+        self._texts = dict.fromkeys(rows.columns[rows.dtypes == "category"], "str")
+        found: Any = self._rows.groupby(CELL, observed=True).indices
+        self._places = {(*map(str, name[:4]), epsilon_text(name[4])): places for name, places in found.items()}
+        self._chosen: dict[tuple[CellKey, str | None], NDArray[np.intp]] = {}
+
+    def places(self, cell: AnyCell, metric: str | None) -> NDArray[np.intp]:
+        """Returns which rows are of a cell's seeds, and of a metric if one is given.
+
+        Raises:
+            NotRun: if a seed has none.
+        """
+        key = (key_of(cell), metric)
+        if key not in self._chosen:
+            places = self._places.get(key[0], NOWHERE)
+            rows = self._rows[["seed", "metric"]].iloc[places]
+            if not set(cell.seeds) <= set(rows["seed"]):
+                raise NotRun(f"needs the results of {cell.path}")
+            wanted = rows["seed"].isin(cell.seeds) & ((rows["metric"] == metric) | (metric is None))
+            self._chosen[key] = places[wanted.to_numpy()]
+        return self._chosen[key]
+
+    def at(self, places: Sequence[NDArray[np.intp]]) -> pd.DataFrame:
+        """Returns these rows in this order."""
+        return self._rows.iloc[np.concatenate(places)].astype(self._texts)
 
 
 def _chosen(value: str, wanted: str | Iterable[str] | None) -> bool:
@@ -70,8 +100,8 @@ class Evidence:
         self.plan = plan
         self.results = results
         self.datasets = results.parent / "resources" / "datasets"
-        self._measured: dict[CellKey, pd.DataFrame] | None = None
-        self._chosen: dict[tuple[CellKey, str | None], pd.DataFrame] = {}
+        self._metrics = results / "metrics.parquet"
+        self._read: dict[str, StudyRows] = {}
         self.used: list[str] = []
         self.studies: set[str] = set()
         self.ways = 1
@@ -170,23 +200,23 @@ class Evidence:
             NotRun: if one has no results.
             InputError: if a file is damaged.
         """
-        return pd.concat([self._rows_of(cell, metric) for cell in cells], ignore_index=True)
+        if not self._metrics.exists():
+            raise NotRun(f"needs the results of {cells[0].path}")
+        found = []
+        for study, of_study in groupby(cells, key=lambda cell: cell.study):
+            rows = self._of(study)
+            found.append(rows.at([rows.places(cell, metric) for cell in of_study]))
+        return pd.concat(found, ignore_index=True)
 
-    def _rows_of(self, cell: AnyCell, metric: str | None) -> pd.DataFrame:
-        key = (key_of(cell), metric)
-        if key not in self._chosen:
-            rows = self._rows_by_cell().get(key_of(cell))
-            if rows is None or not set(cell.seeds) <= set(rows["seed"]):
-                raise NotRun(f"needs the results of {cell.path}")
-            wanted = rows["seed"].isin(cell.seeds)
-            self._chosen[key] = rows[wanted if metric is None else wanted & (rows["metric"] == metric)]
-        return self._chosen[key]
-
-    def _rows_by_cell(self) -> dict[CellKey, pd.DataFrame]:
-        if self._measured is None:
-            path = self.results / "metrics.parquet"
-            self._measured = rows_by_cell(read_rows(path)) if path.exists() else {}
-        return self._measured
+    def _of(self, study: str) -> StudyRows:
+        """Returns the rows of a study, which stay in memory until so many others have been asked for."""
+        found = self._read.pop(study, None)
+        if found is None:
+            while len(self._read) >= AT_HAND:
+                del self._read[next(iter(self._read))]
+            found = StudyRows(read_rows(self._metrics, [study], compact=True))
+        self._read[study] = found
+        return found
 
     @staticmethod
     def by_mark(rows: pd.DataFrame, metric: str, mark: Literal["round", "epoch"] = "round") -> pd.DataFrame:

@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 
 from tensorldp.errors import InputError
 from tensorldp_papers.claims.base import NotRun, catalogue
-from tensorldp_papers.claims.evidence import Evidence, rows_by_cell
+from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.table import COLUMNS, find, row_of
 from tensorldp_papers.data.catalogue import get
 from tensorldp_papers.kept.provenance import (
     METRICS,
     SCALES,
+    SEEDED,
     Name,
     as_trained,
     cells_as_planned,
@@ -34,7 +35,7 @@ from tensorldp_papers.rooms import room_of
 from tensorldp_papers.run.cell import AnyCell
 from tensorldp_papers.run.grid import Plan
 from tensorldp_papers.run.settings import parse_settings
-from tensorldp_papers.run.table import CELL, read_rows
+from tensorldp_papers.run.table import CELL, read_table
 
 
 class NotKept(NotRun):
@@ -51,24 +52,33 @@ def _exact(name: str) -> pd.DataFrame:
     return table
 
 
-def _cells(metrics: pd.DataFrame, trained: Mapping[Name, str]) -> Iterator[AnyCell]:
-    """Returns the cells that have rows, with the training that is noted for them or that their study's file plans."""
-    table = cells_as_planned(metrics)
+def _cells(runs: pd.DataFrame, trained: Mapping[Name, str]) -> Iterator[AnyCell]:
+    """Returns the cells that have runs, with the training that is noted for them or that their study's file plans."""
+    table = cells_as_planned(runs)
     planned = dict(zip(names(table), table["cell"], strict=True))
-    for name, seeds in metrics.groupby(CELL, sort=False, observed=True)["seed"]:
+    same: dict[tuple[int, ...], tuple[int, ...]] = {}  # most cells have the same seeds, which may be many
+    for name, found in runs.groupby(CELL, sort=False, observed=True)["seed"]:
         if name not in planned:
             raise InputError(f"kept rows belong to a cell that no arm plans: {' '.join(map(str, name[:4]))}")
-        yield replace(as_trained(planned[name], trained), seeds=tuple(sorted({int(seed) for seed in seeds})))
+        seeds = tuple(sorted({int(seed) for seed in found}))
+        yield replace(as_trained(planned[name], trained), seeds=same.setdefault(seeds, seeds))
 
 
 class KeptEvidence(Evidence):
     """The metrics of results/reference as claims see them; each study has the scale of its run."""
 
-    def __init__(self, metrics: pd.DataFrame, trained: Mapping[Name, str] | None = None) -> None:
-        present = [name for name in SCALES if name in set(metrics["scale"])]
-        settings = parse_settings({"scale": present[-1], "studies": sorted(metrics["study"].unique())})
-        super().__init__(Plan(settings, {}, tuple(_cells(metrics, trained or {}))), Path())
-        self._measured = rows_by_cell(metrics)
+    def __init__(self, reference: Path, trained: Mapping[Name, str] | None = None) -> None:
+        path, cells, scales, commits = reference / METRICS, list[AnyCell](), set[str](), set[str]()
+        studies = sorted(read_table(path, columns=["study"], compact=True)["study"].unique())
+        for study in studies:
+            runs = read_table(path, [study], columns=[*SEEDED, "scale", "commit"], compact=True).drop_duplicates()
+            cells += _cells(runs, trained or {})
+            scales.update(runs["scale"])
+            commits.update(runs["commit"])
+        settings = parse_settings({"scale": max(scales, key=SCALES.index), "studies": studies})
+        super().__init__(Plan(settings, {}, tuple(cells)), Path())
+        self.commits = sorted(commits)
+        self._metrics = path
 
     @property
     def place(self) -> str:
@@ -103,9 +113,8 @@ def decide_again(reference: Path, earlier: pd.DataFrame | None = None) -> pd.Dat
     Raises:
         InputError: if a check fails on damaged results.
     """
-    metrics = read_rows(reference / METRICS)
-    evidence = KeptEvidence(metrics, noted_training(reference))
-    scale, commits = evidence.scale, " ".join(sorted(metrics["commit"].unique()))
+    evidence = KeptEvidence(reference, noted_training(reference))
+    scale, commits = evidence.scale, " ".join(evidence.commits)
     rows = []
     for claim in catalogue().values():
         found = find(claim, evidence)

@@ -125,7 +125,7 @@ def cells_as_planned(metrics: pd.DataFrame) -> pd.DataFrame:
             continue
         planned = {name_of(cell): cell for cell in cells}
         alike = {name[:4]: cell for name, cell in planned.items()}
-        for name in dict.fromkeys(names(part)):
+        for name in names(part[CELL].drop_duplicates()):
             if cell := planned.get(name) or alike.get(name[:4]):
                 found.append(described(replace(cell, epsilon=epsilon_text(name[4]))))
     return pd.DataFrame(found, columns=[*CELL, "settings", "training", *VERSIONS, "cell"]).astype({"epsilon": float})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -15,9 +15,9 @@ from tensorldp_papers.run.audit_table import STANDING_FILE, STANDING_KEY
 from tensorldp_papers.run.table import SERIES, read_rows, read_table
 
 
-def read_metrics(path: Path) -> pd.DataFrame:
-    """Reads the metrics table, with the rows of the series and what `standing_table` says of each cell."""
-    return with_standing(read_rows(path), path)
+def read_metrics(path: Path, studies: Collection[str] = ()) -> pd.DataFrame:
+    """Reads the metrics table, or the rows of some studies, with the series and what `standing_table` says of cells."""
+    return with_standing(read_rows(path, studies), path)
 
 
 def with_standing(metrics: pd.DataFrame, path: Path) -> pd.DataFrame:

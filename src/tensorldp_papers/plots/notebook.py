@@ -21,12 +21,12 @@ from tensorldp_papers.rooms import paper_of
 
 
 def load(metrics: str, folder: str, study: str = "", dataset: str = "") -> tuple[pd.DataFrame, Path]:
-    """Loads the metrics table, and where figures go; the kept reference results where there is no run yet.
+    """Loads the metrics of a study, and where figures go; the kept reference results where there is no run yet.
 
     Args:
         metrics: the metrics table of a run. Where it is missing, results/reference beside it is read.
         folder: of the figures; of the reference results they go to results/reference_figures/figures.
-        study: whose data sets may be chosen from.
+        study: whose rows; "" loads those of all studies.
         dataset: keep this one of the study alone; "" keeps all.
 
     Raises:
@@ -35,13 +35,12 @@ def load(metrics: str, folder: str, study: str = "", dataset: str = "") -> tuple
     path, out = Path(metrics), Path(folder)
     if not path.exists() and (kept := path.parent / "reference" / path.name).exists():
         path, out = kept, path.parent / "reference_figures" / "figures"
-    table = read_metrics(path)
+    table = read_metrics(path, [study] if study else [])
     if dataset:
-        of_study = table["study"] == study
-        if dataset not in set(table.loc[of_study, "dataset"]):
-            raise unknown(f"data set of {study}", dataset, sorted(set(table.loc[of_study, "dataset"])))
-        table = table[~of_study | (table["dataset"] == dataset)]
-    if names := own_data(table.loc[table["study"] == study, "dataset"], paper_of(study)):
+        if dataset not in set(table["dataset"]):
+            raise unknown(f"data set of {study}", dataset, sorted(set(table["dataset"])))
+        table = table[table["dataset"] == dataset]
+    if study and (names := own_data(table["dataset"], paper_of(study))):
         print(f"Your data, {', '.join(names)}, by the method of the source, which lacks them.")
     for place in (out, out.parent / "tables"):
         place.mkdir(parents=True, exist_ok=True)

@@ -40,6 +40,9 @@ AUDIT_COLUMNS = [
 ]
 
 
+AUDIT_KEY = ["study", "dataset", "variant", "mechanism", "epsilon", "kind", "event"]
+
+
 def audit_accuracy(metrics: dict[str, Any]) -> list[dict[str, Any]]:
     """Audits black boxes: accuracy on released test records certifies epsilon, one row per seed.
 
@@ -89,8 +92,7 @@ def audits_table(cells: Cells) -> pd.DataFrame:
                     "epsilon_lower": float(row["epsilon_lower"]),
                 }
             )
-    keys = ["study", "dataset", "variant", "mechanism", "epsilon", "kind", "event"]
-    return pd.DataFrame(rows, columns=AUDIT_COLUMNS).sort_values(keys, ignore_index=True)
+    return pd.DataFrame(rows, columns=AUDIT_COLUMNS).sort_values(AUDIT_KEY, ignore_index=True)
 
 
 AUDITED, NOT_AUDITED, REFUTED, NOTHING = "audited", "not audited", "refuted", "nothing guaranteed"

@@ -8,11 +8,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from tensorldp.check.check import check
-from tensorldp.check.verdict import write_verdict
 from tensorldp.errors import InputError
 from tensorldp.files import write_text
-from tensorldp.mechanisms import Box, make, mechanism_class
 from tensorldp.pages import plain
 from tensorldp_papers.run.sealed import read_sealed, write_sealed
 
@@ -26,6 +23,10 @@ def check_mechanism(name: str, options: Mapping[str, Any], minutes: float, folde
     A mechanism that cannot be checked (its releases have another shape, or an option refuses such records) has a
     verdict that says why, with `tried` False.
     """
+    from tensorldp.check.check import check  # they import torch, which readers of verdicts can do without
+    from tensorldp.check.verdict import write_verdict
+    from tensorldp.mechanisms import Box, make, mechanism_class
+
     found = mechanism_class(name)
     folder.mkdir(parents=True, exist_ok=True)
     try:

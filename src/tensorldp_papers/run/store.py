@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import shutil
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -184,7 +185,7 @@ class Store:
                 cells, reading all takes half a minute.
         """
         paths = (self.path(cell, part, key) for cell, parts in manifest.items() for part, key in parts.items())
-        return all(path.exists() and (path.stat().st_ctime < since or fits(path, self.place(path))) for path in paths)
+        return all(_touched(path) < since or fits(path, self.place(path)) for path in paths)
 
     def lost(self, batch: str, kind: str) -> str:
         """Returns when a result of a batch was last found missing by `tidy`; empty if never."""
@@ -229,6 +230,14 @@ class Store:
         """Returns the folders of releases and models, of batches by number and of cells by name."""
         names = [f"{kind}/*/*/{batch}" for kind in ("perturbed", "models") for batch in ("[0-9]*", "*/*/epsilon~*")]
         return [folder for name in names for folder in self.results.glob(name) if folder.is_dir()]
+
+
+def _touched(path: Path) -> float:
+    """Returns when a file was last changed in any way; infinite if there is none."""
+    try:
+        return path.stat().st_ctime
+    except OSError:
+        return math.inf
 
 
 def _is_whole(path: Path, holds: Callable[[Path], bool]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ GUARANTEE = [
     "guarantee_exact",
 ]
 RUN = KEY[:-1]  # a cell and a seed
+TEXTS = [*KEY[:5], "metric", "guarantee_unit", "scale", "device", "isa", "precision", "commit"]
 COLUMNS = [*KEY, "value", *GUARANTEE, "scale", "seconds", "peak_mb", "device", "isa", "precision", "commit"]
 SERIES = ["round", "epoch", "client"]  # which value of a series a row is
 SERIES_COLUMNS = [*RUN, *SERIES, "metric", "value"]
@@ -67,25 +68,48 @@ def with_series(metrics: pd.DataFrame, series: pd.DataFrame) -> pd.DataFrame:
     runs = metrics.drop_duplicates(RUN).drop(columns=["metric", "value"])
     rows = series.merge(runs, on=RUN, validate="many_to_one")
     single = metrics.assign(**{key: pd.array([pd.NA] * len(metrics), dtype="Int64") for key in SERIES})
-    return pd.concat([single, rows[single.columns]]).sort_values([*KEY, *SERIES], ignore_index=True)
+    if rows.empty:
+        return single.sort_values([*KEY, *SERIES], ignore_index=True)
+    rows = rows[single.columns]
+    for column in metrics.columns[metrics.dtypes == "category"]:
+        kind = pd.CategoricalDtype(sorted({*single[column].cat.categories, *rows[column].dropna().unique()}))
+        single, rows = single.astype({column: kind}), rows.astype({column: kind})
+    return pd.concat([single, rows]).sort_values([*KEY, *SERIES], ignore_index=True)
 
 
-def read_table(path: Path, **options: Any) -> pd.DataFrame:
-    """Reads a table of results, Parquet or CSV as its name says; `options` are those of `pandas.read_csv`.
+def read_table(
+    path: Path,
+    studies: Collection[str] = (),
+    *,
+    columns: list[str] | None = None,
+    compact: bool = False,
+    **options: Any,
+) -> pd.DataFrame:
+    """Reads a table of results, Parquet or CSV as its name says.
+
+    Args:
+        path: the file.
+        studies: of a Parquet file, only the rows of these, if there are any.
+        columns: of a Parquet file, only these.
+        compact: read texts of a Parquet file as categories, as millions of rows have few.
+        options: of a CSV file, those of `pandas.read_csv`.
 
     Raises:
         InputError: if it is missing or damaged, or is not what `write_table` wrote there.
     """
     try:
         check_file(path)
-        table: pd.DataFrame = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path, **options)
+        if path.suffix == ".parquet":
+            wanted = [("study", "in", [*studies])] if studies else None
+            return pd.read_parquet(path, columns=columns, filters=wanted, read_dictionary=TEXTS if compact else [])
+        table: pd.DataFrame = pd.read_csv(path, **options)
+        return table
     except FileNotFoundError:
         raise InputError(f"the table {path} is missing: run again") from None
     except (OSError, ValueError) as error:
         raise InputError(
             f"the table {path} cannot be read ({described(error)}): delete it, or restore a kept one, and run again"
         ) from None
-    return table
 
 
 def write_table(path: Path, table: pd.DataFrame, *, sealed: bool = True) -> None:
@@ -102,10 +126,10 @@ def write_table(path: Path, table: pd.DataFrame, *, sealed: bool = True) -> None
         seal_file(path)
 
 
-def read_rows(path: Path) -> pd.DataFrame:
-    """Reads the metrics table, with the rows of the table of series where that lies beside it."""
-    metrics, beside = read_table(path), path.with_name("series.parquet")
-    return with_series(metrics, read_table(beside)) if beside.exists() else metrics
+def read_rows(path: Path, studies: Collection[str] = (), *, compact: bool = False) -> pd.DataFrame:
+    """Reads the metrics table, or its rows of some studies, with those of the series table if that lies beside it."""
+    metrics, beside = read_table(path, studies, compact=compact), path.with_name("series.parquet")
+    return with_series(metrics, read_table(beside, studies, compact=compact)) if beside.exists() else metrics
 
 
 def all_rows(cells: Cells, scale: str) -> pd.DataFrame:
@@ -162,6 +186,10 @@ def guarantees_table(cells: Cells) -> pd.DataFrame:
 
 def join_tables(paths: Sequence[Path]) -> pd.DataFrame:
     """Joins the rows of Parquet or CSV files of the same columns in their order; CSV values stay the texts they are."""
-    found = [read_table(path, dtype=str, keep_default_na=False) for path in paths]
-    full = [table for table in found if not table.empty]  # an empty one has no types to tell
-    return pd.concat(full, ignore_index=True) if full else found[0]
+    return joined([read_table(path, dtype=str, keep_default_na=False) for path in paths])
+
+
+def joined(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Joins the rows of tables of the same columns in their order."""
+    full = [table for table in tables if not table.empty]  # an empty one has no types to tell
+    return pd.concat(full, ignore_index=True) if full else tables[0]
