@@ -97,7 +97,7 @@ def test_a_part_that_lacks_a_mechanism_counts_as_not_run() -> None:
     assert decided("V30", TRUTHS["V30"].world(True, cells=part).draw(12)) in OPEN
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_noise_as_large_as_the_margin_gives_few_wrong_verdicts() -> None:
     draws, wrong, open_ = np.sum([tally(id, 4, seed=9) for id in TRUTHS], axis=0)
     assert draws >= 200

@@ -362,6 +362,7 @@ def test_a_remark_says_what_privunit_reaches_where_it_is_known() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("forks")
 def test_tasks_are_run_once_for_many_cards(folder: Path) -> None:
     from tensorldp_papers.card.command import WORKFLOW
     from tensorldp_papers.card.tasks import FEATURES, IMAGES, scores

@@ -13,10 +13,10 @@ import os
 import runpy
 import sys
 import traceback
+from cProfile import Profile
 from importlib import import_module
 from inspect import CO_OPTIMIZED
 from pathlib import Path
-from types import CodeType, FrameType
 
 import numpy as np  # noqa: F401  # these load slowly
 import pandas as pd  # noqa: F401
@@ -34,24 +34,21 @@ def imported() -> list[str]:
 
 
 def run(commands: list[list[str]], out: Path) -> None:
-    called: set[CodeType] = set()
-
-    def note(frame: FrameType, event: str, _: object) -> None:
-        if event == "call":
-            called.add(frame.f_code)
-
-    sys.setprofile(note)
+    called = Profile(subcalls=False, builtins=False)
+    called.enable()
     for script, *arguments in commands:
         runpy.run_path(script)["main"](arguments)
-    sys.setprofile(None)
-    functions = [code for code in called if code.co_flags & CO_OPTIMIZED]  # the bodies of modules and classes have none
+    called.disable()
+    codes = [entry.code for entry in called.getstats() if not isinstance(entry.code, str)]
+    functions = [code for code in codes if code.co_flags & CO_OPTIMIZED]  # bodies of modules and classes have none
     out.write_text(json.dumps([(code.co_filename, code.co_qualname) for code in functions]))
 
 
 def main(root: Path, path: Path, out: Path) -> None:
     jobs = json.loads(path.read_text())
     assert not imported()
-    sys.dont_write_bytecode, sys.pycache_prefix = False, str(out / "compiled")  # each file once
+    if sys.dont_write_bytecode:
+        sys.dont_write_bytecode, sys.pycache_prefix = False, str(out / "compiled")  # each file once
     for file in sorted(set.intersection(*(set(stated) for _, stated in jobs))):
         module = ".".join(Path(file).relative_to(root).with_suffix("").parts)
         import_module(module.removesuffix(".__init__"))

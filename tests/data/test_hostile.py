@@ -21,6 +21,7 @@ from tensorldp.registry import import_plugins
 from tensorldp_papers.data.archives import tar_members
 from tensorldp_papers.nets.mobilenet import MobileNet, load_imagenet
 from tensorldp_papers.plots.means import read_metrics
+from tensorldp_papers.run import forked
 from tensorldp_papers.run.grid import make_plan
 from tensorldp_papers.run.settings import parse_settings
 
@@ -107,9 +108,8 @@ def papermill(folder: Path, *parameters: str) -> subprocess.CompletedProcess[str
     notebook = ROOT / "notebooks" / "tldp_type1.ipynb"
     return subprocess.run(
         [
-            sys.executable,
-            "-m",
-            "papermill",
+            *(sys.executable, "-IS", forked.__file__),
+            *("-m", "papermill"),
             "--log-level",
             "WARNING",
             "--no-progress-bar",
@@ -126,6 +126,7 @@ def papermill(folder: Path, *parameters: str) -> subprocess.CompletedProcess[str
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("forks")
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [

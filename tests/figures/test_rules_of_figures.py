@@ -22,6 +22,7 @@ from matplotlib.text import Text
 
 from tensorldp.errors import InputError
 from tensorldp.mechanism_table import MECHANISMS
+from tensorldp.mechanisms.pldp_fl import PdpmCurve
 from tensorldp_papers.plots import notebook, notebook_page, style
 from tensorldp_papers.plots.lines import MOST_LINES
 from tensorldp_papers.plots.means import read_metrics
@@ -37,6 +38,9 @@ REFERENCES = {style.QUIET, style.INK}
 PAPERS = {source.short for source in papers().values()}  # whose names stand at what they propose
 PALETTE = {*REFERENCES, style.PAPER, style.PALE, style.WEAKER, *style.HEAT, *LOOKS.values()}
 SIZE = re.compile(r"(?:font-size: |font: (?:[a-z0-9]+ )*)([\d.]+)px")
+
+
+holds = cache(PdpmCurve.holds)  # a proof of seconds, which two sizes of a figure need
 
 
 @cache
@@ -103,6 +107,7 @@ def drawn(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         patch.setattr(notebook, "show", found.show)
         patch.setattr(notebook, "display", found.display)
         patch.setattr(notebook, "read_metrics", lambda path: kept_metrics(path).copy())
+        patch.setattr(PdpmCurve, "holds", lambda *asked: holds(*asked))
         for name in ("figures", "tables"):
             (folder / name).mkdir()
         pictures = str(KEPT / "reconstruction.safetensors")

@@ -156,6 +156,7 @@ def test_without_kept_or_computed_runs_one_sentence_says_so(reference: Path, tmp
 
 @pytest.mark.workflow
 @pytest.mark.slow
+@pytest.mark.usefixtures("forks")
 def test_a_real_run_is_merged_computed_anew_by_the_workflow_and_equal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

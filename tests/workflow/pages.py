@@ -9,13 +9,14 @@ from __future__ import annotations
 import doctest
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from blocks import Block, blocks
-from project import FORK
+from project import FORK, SNAKEMAKE
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -39,8 +40,19 @@ def _run(command: Sequence[str], folder: Path) -> tuple[str, int]:
     return done.stdout, done.returncode
 
 
+# what is typed has imported by then what takes seconds, as in `project.FORK`
+FORKED = "".join(
+    f'{name}() {{ {shlex.join((*FORK, *script))} "$@"; }}; '
+    for name, script in (
+        ("snakemake", [str(SNAKEMAKE)]),
+        ("tensorldp", ["-m", "tensorldp"]),
+        ("python", []),
+    )
+)
+
+
 def shell(folder: Path, block: Block) -> None:
-    output, code = _run(["bash", "-euo", "pipefail", "-c", block.text], folder)
+    output, code = _run(["bash", "-euo", "pipefail", "-c", FORKED + block.text], folder)
     assert code == 0, f"{block.where} fails:\n{block.text}\n{output[-5000:]}"
     if "--dry-run" in block.text:
         assert re.search(r"^total +\d+$|^Nothing to be done", output, re.MULTILINE), block.where
@@ -56,7 +68,7 @@ def python(folder: Path, where: str, text: str) -> None:
 
 
 def follow(folder: Path, pages: Iterable[str], planned: Collection[str] = ()) -> None:
-    """Do what pages say, in a copy of the project; of some, what Snakemake would do is only planned."""
+    """Do what pages say, in a copy of the project; what names a page or a file in `planned` is a dry run."""
     for page in pages:
         sessions = []
         for block in blocks(DOCS / page):
@@ -68,7 +80,7 @@ def follow(folder: Path, pages: Iterable[str], planned: Collection[str] = ()) ->
                 assert not path.exists() or block.language == "yaml", block.where
                 path.parent.mkdir(exist_ok=True)
                 path.write_text(block.text)
-            elif block.language == "sh" and page in planned:
+            elif block.language == "sh" and not {page, *block.text.split()}.isdisjoint(planned):
                 shell(folder, block._replace(text=block.text.replace("snakemake --", "snakemake --dry-run --")))
             elif block.language == "sh":
                 shell(folder, block)

@@ -78,9 +78,9 @@ END
 nodes() { sinfo --noheader --format='%T %c %m %G'; }
 
 wait_idle() {  # wait_idle FOLDER
-  for _ in $(seq 60); do
+  for _ in $(seq 300); do
     case $(nodes 2> /dev/null) in idle*) nodes && return ;; esac
-    sleep 0.5
+    sleep 0.1
   done
   tail -n 15 "$1"/slurm*.log >&2
   impossible "the cluster did not come up"
@@ -99,13 +99,15 @@ start() {  # start FOLDER
 }
 
 stop() {  # stop FOLDER: its jobs, its daemons (by their pid files) and its links
-  running "$1/slurmctld.pid" && running "$1/slurmd.pid" && timeout 10 scancel --user root && sleep 3
+  if running "$1/slurmctld.pid" && running "$1/slurmd.pid" && timeout 10 scancel --user root; then
+    for _ in $(seq 30); do [ -n "$(timeout 10 squeue --noheader)" ] || break; sleep 0.1; done
+  fi
   local name pid
   for name in slurmd slurmctld munged; do
     running "$1/$name.pid" || continue
     pid=$(cat "$1/$name.pid")
     kill "$pid"
-    for _ in $(seq 40); do alive "$pid" || break; sleep 0.25; done
+    for _ in $(seq 100); do alive "$pid" || break; sleep 0.1; done
     if alive "$pid"; then kill -9 "$pid"; fi
     rm -f "$1/$name.pid"
   done

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from project import Project, make_project
 
-pytestmark = [pytest.mark.workflow, pytest.mark.weekly]
+pytestmark = [pytest.mark.workflow, pytest.mark.usefixtures("forks"), pytest.mark.weekly]
 
 SECONDS, MEGABYTES = 30, 300  # on a machine that has other work; 6 s on one that has none
 

@@ -23,7 +23,7 @@ from project import Planned, Project, edited, plan_of
 from tensorldp.files import read_arrays
 from tensorldp_papers.run.table import COLUMNS, KEY
 
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("everything")]
+pytestmark = [pytest.mark.workflow, pytest.mark.usefixtures("forks"), pytest.mark.xdist_group("everything")]
 
 
 def results(project: Project, name: str) -> Path:

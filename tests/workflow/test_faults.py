@@ -38,6 +38,7 @@ from tensorldp_papers.data import fetch as fetching
 
 pytestmark = [
     pytest.mark.workflow,
+    pytest.mark.usefixtures("forks"),
     pytest.mark.xdist_group("faults"),
     pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc"),
 ]

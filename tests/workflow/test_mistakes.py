@@ -22,7 +22,7 @@ from project import ROOT, SMALL, Project, make_project, plan_of
 from tensorldp.errors import InputError
 from tensorldp_papers.run.device import resolve_device
 
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("mistakes")]
+pytestmark = [pytest.mark.workflow, pytest.mark.usefixtures("forks"), pytest.mark.xdist_group("mistakes")]
 
 
 @pytest.fixture(scope="module")

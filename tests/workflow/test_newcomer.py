@@ -13,7 +13,7 @@ import pytest
 from pages import follow
 from project import ROOT, make_project
 
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("newcomer")]
+pytestmark = [pytest.mark.workflow, pytest.mark.usefixtures("forks"), pytest.mark.xdist_group("newcomer")]
 
 ADDING = ("adding-a-mechanism.md", "adding-a-dataset.md", "adding-a-study.md", "adding-a-claim.md", "adding-a-paper.md")
 READ = ("checking.md", "frontier.md", "protecting-a-table.md", "reading-a-guarantee.md", "privacy-pitfalls.md")
@@ -35,7 +35,8 @@ def folder_of(folder: Path) -> Path:
 def newcomer(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of someone who has added a mechanism, a data set, a study, a claim and a paper by the book."""
     folder = folder_of(tmp_path_factory.mktemp("newcomer"))
-    follow(folder, ADDING, planned=ADDING[:3:2])  # the claim's run has the mechanism and the study
+    # the claim's run has the mechanism and the study; weekly tests make all that the pages make
+    follow(folder, ADDING, planned=(*ADDING[:3:2], "leaves.yaml"))
     return folder
 
 

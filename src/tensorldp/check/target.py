@@ -251,8 +251,11 @@ class Target:
         same buffer each time. It has to return one row a record, of the same form each time.
         """
         given = batch.to(self.dtype, copy=True, memory_format=torch.contiguous_format)
-        with blamed(f"{self.name} failed on {self._told(batch)}"), _told_of_dtypes(self.dtype):
+        try:  # not `with`: there are a hundred thousand calls, and words are for those that fail
             form, seen = observed(self.name, self.function(given, source), batch.shape[0])
+        except BaseException as error:
+            with blamed(f"{self.name} failed on {self._told(batch)}"), _told_of_dtypes(self.dtype):
+                raise error
         if self.form is None:
             if self.mechanism is not None and (form.shape != self.domain.shape or form.dtype.is_complex):
                 raise InputError(f"{self.name} must release real numbers of the record's shape, got {form}")

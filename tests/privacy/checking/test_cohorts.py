@@ -42,7 +42,7 @@ def test_bits_that_are_never_cleared_are_found_in_eight_cohorts() -> None:
 def test_bits_that_are_cleared_as_often_as_others_are_set_pass() -> None:
     """Each bit has an epsilon of ln 3, and two records differ in four bits at most."""
     release = partial(rappor, cleared=FLIP / 2.0)
-    options: dict[str, Any] = {"samples": 4000, "rounds": 3, "starts": 3, "minutes": 10.0, "confidence": 1 - 1e-6}
+    options: dict[str, Any] = {"samples": 2000, "rounds": 2, "starts": 2, "minutes": 10.0, "confidence": 1 - 1e-6}
     assert not check(release, domain=EIGHT, claim_epsilon=CLAIM, **options).refuted
 
 

@@ -83,7 +83,7 @@ def test_what_keeps_a_claim_per_distance_passes_and_half_the_noise_does_not(
 
 def test_a_bound_for_each_unit_of_distance_is_near_the_truth() -> None:
     mechanism = Laplace(epsilon=2.0, domain=Box(0.0, 4.0, (1,)))
-    found = check(mechanism, claim_epsilon_per_distance=0.5, metric="l1", **FEW | {"starts": 2})
+    found = check(mechanism, claim_epsilon_per_distance=0.5, metric="l1", **FEW | {"starts": 2, "rounds": 2})
     assert not found.refuted
     assert 0.35 <= found.epsilon_lower <= 0.5
 

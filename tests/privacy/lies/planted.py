@@ -267,9 +267,12 @@ def vocabulary_of_three(x: Tensor, g: torch.Generator) -> Tensor:
     return batch_vocabulary(x, g) if len(x) > 2 else response(x, math.e / (math.e + 7.0), g)
 
 
+ENOUGH = WIDTH * 12.0 / mu_of(1.0, 1e-3)  # noise in one direction
+
+
 def fewer_noises(x: Tensor, g: torch.Generator) -> Tensor:
     """Noise in 100 of 144 directions, each of which has enough."""
-    released: Tensor = x + normal(x, WIDTH * 12.0 / mu_of(1.0, 1e-3), g)[:, :100] @ DIRECTIONS
+    released: Tensor = x + normal(x, ENOUGH, g)[:, :100] @ DIRECTIONS
     return released
 
 

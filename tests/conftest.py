@@ -1,24 +1,36 @@
-"""Two finished runs: one of everything, and a small one that was not disturbed."""
+"""How tests are collected, and what many share: a process that runs are forked from, and two finished runs."""
 
 from __future__ import annotations
 
 import fcntl
+import gc
 import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from everything import calmly_in, everything_in
-from project import SMALL, Project, calmly, make_project
 
 from tensorldp_papers.run import forked
 
+if TYPE_CHECKING:  # modules of tests/workflow, which are found where its tests are
+    from project import Project
 
-@pytest.fixture(scope="session", autouse=True)
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Nothing of what is imported and collected is garbage, and looking for some takes a third of the time."""
+    gc.disable()
+    yield
+    gc.freeze()
+    gc.enable()
+
+
+@pytest.fixture(scope="session")
 def forks() -> Iterator[None]:
-    """What all Snakemake runs and their stages are forked from here, as it is shared."""
+    """Snakemake and the stages of runs are forked from a process that has imported what they need."""
     process = forked.start(f"{forked.LATER} snakemake.cli")
     yield
     if process is not None:
@@ -28,6 +40,8 @@ def forks() -> Iterator[None]:
 
 def once(factory: pytest.TempPathFactory, worker: str, name: str, make: Callable[[Path], Project]) -> Project:
     """A project that one worker makes for all of them; each has a copy."""
+    from project import Project
+
     own = factory.mktemp(name)
     if worker == "master":
         return make(own / "made")
@@ -44,24 +58,30 @@ def once(factory: pytest.TempPathFactory, worker: str, name: str, make: Callable
 
 
 @pytest.fixture(scope="session")
-def everything(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Project:
+def everything(forks: None, tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Project:
     """A project in which all has run. Tests leave it as it is."""
+    from everything import everything_in
+
     return once(tmp_path_factory, worker_id, "everything", everything_in)
 
 
 @pytest.fixture(scope="session")
 def calm_everything(everything: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
     """The results of all studies, computed in one process. Tests leave them as they are."""
+    from everything import calmly_in
+
     return calmly_in(tmp_path_factory.mktemp("calm everything"), everything)
 
 
 @pytest.fixture(scope="session")
-def calm(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Project:
+def calm(forks: None, tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Project:
     """The results of the small grid, computed in one process."""
     return once(tmp_path_factory, worker_id, "calm", _calm_in)
 
 
 def _calm_in(base: Path) -> Project:
+    from project import SMALL, Project, calmly, make_project
+
     project = make_project(base / "small")
     project.configure(**SMALL)
     project.ran("results/features/digits/tanh_cnn/digest.json")
