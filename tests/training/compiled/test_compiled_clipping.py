@@ -25,6 +25,7 @@ MODELS: dict[str, tuple[str, tuple[int, ...]]] = {
     "small_cnn": ("small_cnn", (28, 28)),
     "mlp_12": ("mlp_12", (30,)),
     "mlp_10": ("mlp_10", (30,)),
+    "mlp_10 in colour": ("mlp_10", (5, 6, 3)),
 }
 each_model = pytest.mark.parametrize("name", MODELS)
 each_norm = pytest.mark.parametrize("norm", ["l2", "linf"])
@@ -122,6 +123,39 @@ def test_a_run_in_cpp_is_the_run_in_pytorch_to_rounding_with_the_same_lots_and_n
         torch.testing.assert_close(ends[0], ends[1], rtol=0, atol=1e-5)
 
 
+@each_norm
+def test_nothing_is_left_behind_by_a_lot_with_other_examples(norm: Norm) -> None:
+    model, x, y = setting("lenet on digits")
+    gradients, bad = CompiledGradients(model, x.shape[1:]), x.clone()
+    bad[::3], bad[1::3] = math.nan, math.inf
+    before = gradients.clipped_sums(x[:70], y[:70], norm, 0.3)
+    gradients.clipped_sums(bad, y, norm, 0.3)
+    for own, found in zip(before, gradients.clipped_sums(x[:70], y[:70], norm, 0.3), strict=True):
+        assert torch.equal(own, found)
+    assert not any(bool(g.any()) for g in gradients.clipped_sums(x[:0], y[:0], norm, 0.3))
+
+
+def test_l2_norms_are_clipped_to_any_length() -> None:
+    model, x, y = setting("mlp_12")
+    each = sums_of(model, x, y, "l2", 1e35)
+    torch.testing.assert_close(each, torch.stack(own_gradients(model, x, y)).sum(dim=0), rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("records", "labels", "message"),
+    [
+        (torch.zeros(2, 29), [0, 3], "the model takes 30 inputs, a record has 29"),
+        (torch.zeros(2, 30), [0, 4], "labels must be 0 to 3, got 0 to 4"),
+        (torch.zeros(2, 30), [0], "as many labels as records"),
+        (torch.zeros(2, 30, device="meta"), [0, 3], "works on the CPU"),
+    ],
+)
+def test_records_of_another_network_are_refused(records: Tensor, labels: list[int], message: str) -> None:
+    gradients = CompiledGradients(setting("mlp_12")[0], (30,))
+    with pytest.raises(InputError, match=message):
+        gradients.clipped_sums(records, torch.tensor(labels), "l2", 1.0)
+
+
 def test_sums_follow_the_weights_and_other_layers_are_named() -> None:
     model, x, y = setting("mlp_10")
     gradients = CompiledGradients(model, x.shape[1:])
@@ -134,3 +168,6 @@ def test_sums_follow_the_weights_and_other_layers_are_named() -> None:
     assert torch.equal(after[0], CompiledGradients(model, x.shape[1:]).clipped_sums(x, y, "l2", 1.0)[0])
     with pytest.raises(InputError, match="the compiled loop cannot train a layer"):
         CompiledGradients(build("lenet_tanh", Task((28, 28), 2), generator()), (1, 28, 28))
+    next(model.parameters()).requires_grad_(False)
+    with pytest.raises(InputError, match="whose parameters are all trained"):
+        CompiledGradients(model, x.shape[1:])

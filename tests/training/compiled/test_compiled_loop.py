@@ -23,6 +23,9 @@ NETWORKS: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...]]] = {
     "small_cnn of odd sides": (lambda: SmallCNN(2, 9, 13, 3), (2, 9, 13)),
     "mlp": (lambda: MLP(17, 3), (17,)),
     "mlp on images": (lambda: nn.Sequential(nn.Flatten(), MLP(3 * 4 * 5, 4)), (3, 4, 5)),
+    "flattened twice": (
+        lambda: nn.Sequential(nn.Conv2d(2, 3, 2), nn.ReLU(), nn.Flatten(), nn.Flatten(), MLP(3 * 3 * 4, 4)), (2, 4, 5)
+    ),
     "no pooling, other activations": (
         lambda: nn.Sequential(
             nn.Conv2d(1, 17, 3), nn.Tanh(), nn.Conv2d(17, 33, 1), nn.MaxPool2d(2), nn.Sigmoid(), nn.Conv2d(33, 5, 2),
@@ -90,6 +93,39 @@ def test_other_layers_are_named(layer: nn.Module) -> None:
     model, x = nn.Sequential(layer, nn.Flatten(), nn.Linear(49, 2)), torch.zeros(2, 1, 7, 7)
     with pytest.raises(InputError, match="the compiled loop cannot train a layer"):
         CompiledLoop(model, x, torch.tensor([0, 1]), learning_rate=0.1)
+
+
+@pytest.mark.parametrize(
+    "layers",
+    [
+        [nn.Conv2d(1, 4, 3), nn.MaxPool2d(2), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(4, 2)],
+        [nn.Conv2d(1, 4, 8), nn.Flatten(), nn.Linear(4, 2)],
+        [nn.Conv2d(1, 4, 7), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(4, 2)],
+        [nn.Conv2d(2, 4, 7), nn.Flatten(), nn.Linear(4, 2)],
+        [nn.Conv2d(1, 4, 7), nn.Flatten(), nn.Linear(5, 2)],
+        [nn.Flatten(), nn.Linear(49, 30), nn.Linear(20, 2)],
+    ],
+)
+def test_layers_that_do_not_fit_together_are_named(layers: list[nn.Module]) -> None:
+    with pytest.raises(InputError, match="the compiled loop cannot train a layer"):
+        CompiledLoop(nn.Sequential(*layers), torch.zeros(2, 1, 7, 7), torch.tensor([0, 1]), learning_rate=0.1)
+
+
+SHARED = nn.Linear(7, 7)
+
+
+@pytest.mark.parametrize(
+    ("layers", "message"),
+    [
+        ([nn.Conv2d(1, 2, 6), nn.Flatten()], "one score for each class"),
+        ([nn.Conv2d(1, 2, 7)], "one score for each class"),
+        ([nn.Flatten()], "one score for each class"),
+        ([nn.Flatten(), nn.Linear(49, 7), SHARED, SHARED], "each layer once"),
+    ],
+)
+def test_networks_of_another_form_are_refused(layers: list[nn.Module], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        CompiledLoop(nn.Sequential(*layers), torch.zeros(2, 1, 7, 7), torch.tensor([0, 1]), learning_rate=0.1)
 
 
 @pytest.mark.parametrize(

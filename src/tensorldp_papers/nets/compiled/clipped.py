@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from tensorldp.domain import Box
+from tensorldp.errors import InputError
 from tensorldp_papers.nets.compiled.loop import Layout, address, library
 
 BATCH = 64  # records whose gradients are held at once
@@ -29,6 +30,8 @@ class CompiledGradients:
     def __init__(self, model: nn.Module, shape: Sequence[int]) -> None:
         self.layout = Layout(model, shape)
         self.own = list(model.parameters())
+        if not all(p.requires_grad for p in self.own):
+            raise InputError("gradients in C++ are those of a network whose parameters are all trained")
         self.vector = self.layout.pack(self.own)
         make, free = library().tensorldp_clipper, library().tensorldp_free_clipper
         make.restype = ctypes.c_void_p
@@ -39,14 +42,13 @@ class CompiledGradients:
     def clipped_sums(self, x: Tensor, y: Tensor, norm: str, clip: float) -> list[Tensor]:
         """Computes what `nets.private_sgd.clipped_sums` does of all examples' gradients: float64, by parameter."""
         self.vector.copy_(self.layout.pack(self.own))
-        records = (x.permute(0, 2, 3, 1) if x.dim() == 4 else x).float().contiguous()
-        labels = y.long().contiguous()
-        low, high = (float(end) for end in Box(-clip, clip, (1,)).ends(torch.float32))
+        records, labels = self.layout.records(x, y)
+        low, high = (0.0, 0.0) if norm == "l2" else Box(-clip, clip, (1,)).ends(torch.float32)
         sums = torch.zeros(self.layout.sums, dtype=torch.float64)
         library().tensorldp_clipped_sums(
             self.handle,
             address(records),
-            ctypes.c_int64(records[0].numel()),
+            ctypes.c_int64(self.layout.inputs),
             address(labels),
             ctypes.c_int64(len(records)),
             ctypes.c_float(low),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -60,7 +61,7 @@ class Layout:
         shape: the shape of a record: (channels, height, width), or (inputs,).
 
     Raises:
-        InputError: if it has another layer, or one of another form.
+        InputError: if it has another layer, or one of another form, or does not end in one score for each class.
     """
 
     def __init__(self, model: nn.Module, shape: Sequence[int]) -> None:
@@ -70,7 +71,22 @@ class Layout:
         for layer in flat_layers(model):
             if not self._take(layer):
                 raise InputError(f"the compiled loop cannot train a layer {layer} here: it takes {KINDS}")
+        if not self.places or self.image is not None or self._features != self.places[-1].stage.outputs:
+            raise InputError("the compiled loop trains networks that end in one score for each class")
+        if len(list(model.parameters())) != 2 * len(self.places):
+            raise InputError("the compiled loop trains networks that have each layer once")
         self.stages = (Stage * len(self.places))(*(place.stage for place in self.places))
+
+    @property
+    def inputs(self) -> int:
+        """Returns how many elements a record has."""
+        first = self.places[0].stage
+        return int(first.height * first.width * first.channels)
+
+    @property
+    def _features(self) -> int:
+        """Returns how many elements of a record leave the last layer, or the Flatten after it."""
+        return math.prod(self._before or (self.places[-1].stage.outputs,))
 
     def _take(self, layer: nn.Module) -> bool:
         """Adds a layer; returns False if there is no such stage, or not at this place."""
@@ -78,20 +94,22 @@ class Layout:
         if isinstance(layer, nn.Conv2d) and self.image is not None:
             return self._take_convolution(layer, self.image)
         if isinstance(layer, nn.Linear) and layer.bias is not None:
+            fits = last is None or layer.in_features == self._features
             stage = Stage(0, 0, 1, 1, layer.in_features, layer.out_features, 0, 0)
             self.places.append(Place(stage, self._before))
             self._before = None
-            return self.image is None
+            return fits and self.image is None
         if isinstance(layer, nn.MaxPool2d) and last is not None and self.image is not None:
-            last.pool, (channels, height, width) = 1, self.image
+            first, last.pool, (channels, height, width) = not last.pool, 1, self.image
             self.image = (channels, height // 2, width // 2)
             plain: bool = (layer.kernel_size, layer.stride, layer.padding, layer.dilation) == (2, 2, 0, 1)
-            return plain and not layer.ceil_mode and last.activation == 0
+            return plain and not layer.ceil_mode and first and last.activation == 0 and min(self.image) > 0
         if type(layer) in ACTIVATIONS and last is not None:
             first, last.activation = not last.activation, ACTIVATIONS[type(layer)]
             return bool(first)
         if isinstance(layer, nn.Flatten) and (layer.start_dim, layer.end_dim) == (1, -1):
-            self._before, self.image = self.image if self.places else None, None
+            if self.image is not None:  # else it was flattened before
+                self._before, self.image = self.image if self.places else None, None
             return True
         return False
 
@@ -103,7 +121,25 @@ class Layout:
         channels, height, width = image
         self.places.append(Place(Stage(side, int(padding), height, width, channels, layer.out_channels, 0, 0), None))
         self.image = (layer.out_channels, height + 2 * int(padding) - side + 1, width + 2 * int(padding) - side + 1)
-        return True
+        return channels == layer.in_channels and min(self.image) > 0
+
+    def records(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+        """Returns records and their labels as the C++ reads them.
+
+        Raises:
+            InputError: if they are not on the CPU, or are none of this network's.
+        """
+        if len(x) != len(y):
+            raise InputError(f"training needs as many labels as records, got {len(x)} and {len(y)}")
+        if any(t.device.type != "cpu" for t in (x, y)):
+            raise InputError(f"the compiled loop works on the CPU, the records are on {x.device}")
+        classes = self.places[-1].stage.outputs
+        if len(y) and not 0 <= int(y.min()) <= int(y.max()) < classes:
+            raise InputError(f"labels must be 0 to {classes - 1}, got {int(y.min())} to {int(y.max())}")
+        if (size := math.prod(x.shape[1:])) != self.inputs:
+            raise InputError(f"the model takes {self.inputs} inputs, a record has {size}")
+        images = x.permute(0, 2, 3, 1) if self.places[0].stage.side else x
+        return images.detach().float().contiguous(), y.detach().long().contiguous()
 
     def pack(self, parameters: Iterable[Tensor]) -> Tensor:
         """Returns the parameters in the model's order as the loop's one vector, padded with zeros."""
@@ -203,25 +239,9 @@ class CompiledLoop:
     """
 
     def __init__(self, model: nn.Module, x: Tensor, y: Tensor, *, learning_rate: float) -> None:
-        if len(x) != len(y):
-            raise InputError(f"training needs as many labels as records, got {len(x)} and {len(y)}")
-        if any(t.device.type != "cpu" for t in (x, y)):
-            raise InputError(f"the compiled loop works on the CPU, the records are on {x.device}")
         self.layout = Layout(model, tuple(x.shape[1:]))
-        classes = self.layout.places[-1].stage.outputs
-        if len(y) and not 0 <= int(y.min()) <= int(y.max()) < classes:
-            raise InputError(f"labels must be 0 to {classes - 1}, got {int(y.min())} to {int(y.max())}")
-        images = self.layout.places[0].stage.side
-        self.x = (x.permute(0, 2, 3, 1) if images else x).detach().float().contiguous()
-        self.y = y.detach().long().contiguous()
+        self.x, self.y = self.layout.records(x, y)
         self.learning_rate = check_positive("learning_rate", learning_rate)
-        if self.x[:1].numel() != (self._inputs if len(x) else 0):
-            raise InputError(f"the model takes {self._inputs} inputs, a record has {self.x[:1].numel()}")
-
-    @property
-    def _inputs(self) -> int:
-        first = self.layout.places[0].stage
-        return int(first.height * first.width * first.channels)
 
     def sgd(self, parameters: Sequence[Tensor], plans: Sequence[Tensor], threads: int = 1) -> list[Tensor]:
         """Computes the parameters after the steps of each plan, all from the same: (plans, *shape), in their order.
@@ -264,7 +284,7 @@ class CompiledLoop:
             address(vector),
             ctypes.c_int64(len(vector)),
             address(self.x),
-            ctypes.c_int64(self._inputs),
+            ctypes.c_int64(self.layout.inputs),
             address(self.y),
             address(plan),
             ctypes.c_int64(plan.shape[0]),
