@@ -11,6 +11,7 @@ from small import CPU, fixed, make_cell, save, table
 from typed import gaussian_mu
 
 from tensorldp.curves.dp_sgd import noise_multiplier_for
+from tensorldp.errors import InputError
 from tensorldp_papers.papers.tvg.private_sgd import METHOD
 from tensorldp_papers.papers.tvg.settings import PrivateSgdCell
 
@@ -78,3 +79,9 @@ def test_records_that_are_held_out_are_scored_alone_and_no_part_of_the_training(
     fewer = save(tmp_path, first, "train")
     assert METHOD.guarantee(cell("idn", held_out=0.25), data) == METHOD.guarantee(cell("idn"), fewer)
     assert METHOD.guarantee(cell("idn"), data) != METHOD.guarantee(cell("idn"), fewer)
+
+
+@pytest.mark.parametrize(("share", "held"), [(0.001, 0), (0.999, 160)])
+def test_records_are_left_to_train_on_and_to_score(share: float, held: int) -> None:
+    with pytest.raises(InputError, match=f"of 160 records holds {held} out"):
+        METHOD.train(cell("none", "inf", held_out=share), RECORDS, 0, CPU)

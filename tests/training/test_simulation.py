@@ -73,6 +73,7 @@ def test_one_round_equals_the_plain_loop_and_a_client_does_not_depend_on_its_com
     together = round_of(sim, name)
     torch.testing.assert_close(together, plain_loop(name), atol=1e-5, rtol=0)
     torch.testing.assert_close(round_of(tight, name, [3, 1]), together[[3, 1]], atol=1e-6, rtol=0)
+    assert round_of(sim, name, []).shape == (0, together.shape[1])
 
 
 @each_way

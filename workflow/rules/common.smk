@@ -52,8 +52,8 @@ def validated_plan():
 
 
 # PyTorch is imported while the run is planned, by a process that ends with this one
-NOT_A_RUN = {"-n", "--dry-run", "--dryrun", "--unlock", "--lint"}
-FORKED = forked.start() if workflow.is_main_process and not NOT_A_RUN.intersection(sys.argv) else None
+NOT_A_RUN = re.compile("-[Fkpqr]*n[Fkpqr]*|--(dry-?run|unlock|lint|summary|list|dag|rulegraph|report)")  # -np, too
+FORKED = forked.start() if workflow.is_main_process and not any(map(NOT_A_RUN.fullmatch, sys.argv)) else None
 
 export_commands()
 PLAN = validated_plan()

@@ -19,6 +19,8 @@ BATCH = 64  # records whose gradients are held at once
 class CompiledGradients:
     """Sums of clipped per-example gradients of cross-entropy, of one network on records of one shape.
 
+    One thread at a time may ask for them.
+
     Args:
         model: a network that `Layout` takes, on the CPU; its weights are read at each sum.
         shape: that of a record: (channels, height, width) or (inputs,).

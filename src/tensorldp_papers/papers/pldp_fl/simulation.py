@@ -185,7 +185,7 @@ class ClientSimulation:
                     out[places] = self._train_together(start, [batches[i] for i in places])
         elif self.compiled is not None:
             parts = self.compiled.sgd(self._split(start), batches, self.threads)
-            torch.cat([part.reshape(len(batches), -1) for part in parts], dim=1, out=out)
+            torch.cat([part.flatten(1) for part in parts], dim=1, out=out)
         elif self.threads == 1:
             for i, plan in enumerate(batches):
                 out[i] = self._train_alone(start, plan)

@@ -89,7 +89,13 @@ def divided(cell: PrivateSgdCell, records: Records) -> tuple[Records, Records | 
     """Returns the records that a model is trained on, and those that are held out to choose settings by, if any are."""
     if not cell.training.held_out:
         return records, None
-    first = len(records.x) - round(cell.training.held_out * len(records.x))
+    held = round(cell.training.held_out * len(records.x))
+    if not 0 < held < len(records.x):
+        raise InputError(
+            f"held_out must leave records to train on and to score: {cell.training.held_out:g} of {len(records.x)} "
+            f"records holds {held} out"
+        )
+    first = len(records.x) - held
     return records.first(first), replace(records, x=records.x[first:], y=records.y[first:])
 
 
