@@ -51,10 +51,6 @@ def validated_plan():
         sys.exit(f"error: {error}")
 
 
-# PyTorch is imported while the run is planned, by a process that ends with this one
-NOT_A_RUN = re.compile("-[Fkpqr]*n[Fkpqr]*|--(dry-?run|unlock|lint|summary|list|dag|rulegraph|report)")  # -np, too
-FORKED = forked.start() if workflow.is_main_process and not any(map(NOT_A_RUN.fullmatch, sys.argv)) else None
-
 export_commands()
 PLAN = validated_plan()
 STUDIES = study_files()
@@ -67,6 +63,10 @@ if workflow.is_main_process:
     print(*slurm.altered(slurm.typed(sys.argv)), sep="\n", end="", file=sys.stderr)
 
 AT_WORK = at_work.hold() if workflow.is_main_process else None
+# PyTorch is imported while the run is planned, by a process that ends with this one
+NOT_A_RUN = re.compile("-[Fkpqr]*n[Fkpqr]*|--(dry-?run|unlock|lint|summary|list|dag|rulegraph|report)")  # -np, too
+FORKED = forked.start() if workflow.is_main_process and not any(map(NOT_A_RUN.fullmatch, sys.argv)) else None
+
 STORE = Store(Path("results"))
 STUDY_LINES = StudyLines(named("studies"))
 if workflow.is_main_process and not any(Path(".snakemake", "locks").glob("*")):
