@@ -31,7 +31,7 @@ from tensorldp_papers.run.cell import (
     variant_factors,
     variant_text,
 )
-from tensorldp_papers.run.grid import Plan, make_plan, study_cells
+from tensorldp_papers.run.grid import Plan, alike, make_plan, study_cells
 from tensorldp_papers.run.method_plan import Training
 from tensorldp_papers.run.precision import Precision
 from tensorldp_papers.run.settings import parse_settings
@@ -208,6 +208,16 @@ def test_arms_that_make_one_cell_of_two_kinds_are_one_sentence() -> None:
     )
     with pytest.raises(InputError, match=f"^{re.escape(words)}$"):
         cells_of(invented(*arms, factors={"model": ["linear"]}))
+
+
+def test_cells_are_alike_that_differ_in_their_epsilon_alone() -> None:
+    arms = [{"mechanisms": ["laplace", "tldp-l"], "epsilons": {"quick": [1, 2]}, "options": {"delta_range": 1}}]
+    arms += [{"mechanisms": ["laplace"], "epsilons": {"quick": [3]}, "options": {"delta_range": 1.0}}]
+    groups = [
+        [(c.mechanism, c.epsilon) for c in group]
+        for group in alike(cells_of(invented(*arms, factors={"model": ["mlp"]}))[::-1])
+    ]
+    assert groups == [[("laplace", "3")], [("tldp-l", "2"), ("tldp-l", "1")], [("laplace", "2"), ("laplace", "1")]]
 
 
 def test_an_arms_list_of_factors_is_a_grid_of_its_own() -> None:

@@ -125,7 +125,8 @@ def figures(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     folder = tmp_path_factory.mktemp(path.stem)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(notebook, "show", show)
-        patch.setattr(notebook, "read_metrics", lambda _: made_up(size).copy())
+        rows = made_up(size)
+        patch.setattr(notebook, "read_metrics", lambda _, of: rows[rows["study"].isin(of or rows["study"])].copy())
         patch.setattr(PdpmCurve, "holds", lambda *asked: holds(*asked))
         for name in ("figures", "tables"):
             (folder / name).mkdir()

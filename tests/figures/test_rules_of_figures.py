@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from io import StringIO
@@ -46,6 +46,12 @@ holds = cache(PdpmCurve.holds)  # a proof of seconds, which two sizes of a figur
 @cache
 def kept_metrics(path: Path) -> pd.DataFrame:
     return read_metrics(path)
+
+
+def kept_rows(path: Path, studies: Sequence[str]) -> pd.DataFrame:
+    """Read once for all notebooks: a copy of the rows of some studies, or of all."""
+    rows = kept_metrics(path)
+    return rows[rows["study"].isin(studies or rows["study"])].copy()
 
 
 def run(path: Path, space: dict[str, Any], **parameters: str) -> None:
@@ -106,7 +112,7 @@ def drawn(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(notebook, "show", found.show)
         patch.setattr(notebook, "display", found.display)
-        patch.setattr(notebook, "read_metrics", lambda path: kept_metrics(path).copy())
+        patch.setattr(notebook, "read_metrics", kept_rows)
         patch.setattr(PdpmCurve, "holds", lambda *asked: holds(*asked))
         for name in ("figures", "tables"):
             (folder / name).mkdir()

@@ -4,7 +4,7 @@ rule claims:
         series="results/series.parquet",
         standing="results/standing.csv",
         tables=TABLES,
-        studies=[os.path.relpath(STUDIES[study]) for study in PLAN.studies],
+        studies=local([os.path.relpath(STUDIES[study]) for study in PLAN.studies]),
     output: "results/claims.csv"
     params:
         source=source("claims"),

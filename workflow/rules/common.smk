@@ -154,8 +154,15 @@ def models_of(wildcards):
 # A job has one parameter that Snakemake compares: the file of its batch, whose name is a digest of the settings and the
 # code of its cells. The store decides which of them are computed (tensorldp_papers.run.store).
 def source(script, names=None, files=()):
-    """The digest of the code of a script and of files, which choose mechanisms and methods by these names, or else any."""
-    return source_digest((SCRIPTS / f"{script}.py", *files), names, PLUGINS)
+    """The digest of the code of a script and of files, which choose mechanisms and methods by these names, or else any.
+
+    It is a parameter for the run to compare; Snakemake in a cluster's job compares and notes none, and starts sooner.
+    """
+    return code_of(SCRIPTS / f"{script}.py", *files, names=names) if workflow.is_main_process else ""
+
+
+def code_of(*files, names=None):
+    return source_digest(files, names, PLUGINS)
 
 
 def described(cells, kind):
@@ -177,9 +184,10 @@ def described(cells, kind):
 def makers(dataset, folder):
     """What makes a folder of records: it changes with the code, and with a user's own file."""
     own = PLAN.settings.own_datasets.get(dataset)
-    entry = [source("prepare_own"), own.model_dump_json(), own_content(dataset)] if own else [source("prepare")]
+    code = code_of(SCRIPTS / f"{'prepare_own' if own else 'prepare'}.py")
+    entry = [code, own.model_dump_json(), own_content(dataset)] if own else [code]
     later = {"features": "extract_features", "representations": "represent"}.get(Path(folder).parts[1])
-    return digest(*entry, *([source(later, names=frozenset())] if later else []))
+    return digest(*entry, *([code_of(SCRIPTS / f"{later}.py", names=frozenset())] if later else []))
 
 
 @cache
@@ -299,7 +307,7 @@ def notebook_of(name):
 
 def notebook_source(name):
     """The digest of the code of a figure, from its notebook's code cells."""
-    return source_digest((Path(notebook_of(name)),), plugins=PLUGINS)
+    return code_of(Path(notebook_of(name))) if workflow.is_main_process else ""
 
 
 ENDINGS = (".png", "_dark.png", ".svg", "_phone.svg")  # of a figure's files

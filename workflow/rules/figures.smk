@@ -23,7 +23,7 @@ for drawing in OWN + REFERENCE_OWN:
             series=drawing.table("series.parquet"),
             standing=drawing.table("standing.csv"),
             pictures=drawing.pictures,
-            notebook=notebook_of(drawing.name),
+            notebook=local(notebook_of(drawing.name)),
         output:
             figures=[shown(path, drawing.title, SHOWS) for path in drawing.figures],
             data=f"{drawing.out}/figures/{drawing.name}.csv",
@@ -51,7 +51,7 @@ rule reference_figures:
 
 # the notebook that teaches what an epsilon is, which needs no results
 rule lesson:
-    input: notebook_of("what_epsilon_means")
+    input: local(notebook_of("what_epsilon_means"))
     output: "results/reference_figures/notebooks/what_epsilon_means.ipynb"
     params:
         source=notebook_source("what_epsilon_means"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,13 @@ ORDER = {
 }
 
 
+def some_at_a_time(store: Store, lists: Sequence[Path]) -> Iterator[dict[str, dict[str, Any]]]:
+    """Yields what the results in some lists say, by cell and part."""
+    cells = [*read_manifests(lists).items()]
+    for first in range(0, max(len(cells), 1), AT_ONCE):
+        yield store.read(dict(cells[first : first + AT_ONCE]))
+
+
 def tables_of(
     found: Iterable[Mapping[str, Any]], checks: Mapping[str, Mapping[str, Any]], scale: str
 ) -> dict[str, pd.DataFrame]:
@@ -58,9 +65,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--out", type=Path, required=True, help="folder for the tables")
     args = arg.parse_args(arguments)
     checks = {path.parent.name: read_verdict(path) for path in args.checks}
-    store, cells = Store(args.results), [*read_manifests([*args.scores, *args.privacy]).items()]
-    parts = [dict(cells[first : first + AT_ONCE]) for first in range(0, max(len(cells), 1), AT_ONCE)]
-    found = [tables_of(store.read(part).values(), checks, args.scale) for part in parts]
+    found = [
+        tables_of(results.values(), checks, args.scale)
+        for results in some_at_a_time(Store(args.results), [*args.scores, *args.privacy])
+    ]
     for name, order in ORDER.items():
         table = joined([tables.pop(name) for tables in found])
         write_table(args.out / name, table.sort_values(order, ignore_index=True))

@@ -68,13 +68,12 @@ def with_series(metrics: pd.DataFrame, series: pd.DataFrame) -> pd.DataFrame:
     runs = metrics.drop_duplicates(RUN).drop(columns=["metric", "value"])
     rows = series.merge(runs, on=RUN, validate="many_to_one")
     single = metrics.assign(**{key: pd.array([pd.NA] * len(metrics), dtype="Int64") for key in SERIES})
-    if rows.empty:
-        return single.sort_values([*KEY, *SERIES], ignore_index=True)
-    rows = rows[single.columns]
+    rows, kinds = rows[single.columns], {}
     for column in metrics.columns[metrics.dtypes == "category"]:
-        kind = pd.CategoricalDtype(sorted({*single[column].cat.categories, *rows[column].dropna().unique()}))
-        single, rows = single.astype({column: kind}), rows.astype({column: kind})
-    return pd.concat([single, rows]).sort_values([*KEY, *SERIES], ignore_index=True)
+        texts = {*single[column].cat.categories, *rows[column].dropna().unique()}
+        kinds[column] = pd.CategoricalDtype(sorted(texts), ordered=True)  # sorted as texts are
+    both = [table.astype(kinds) for table in (single, rows) if len(table)] or [single]
+    return pd.concat(both).sort_values([*KEY, *SERIES], ignore_index=True)
 
 
 def read_table(
