@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
 
+from tensorldp.commands import many
 from tensorldp.commands.main import exit_code
+from tensorldp_papers.run import forked
 
 MODULE = """
 import os, random
@@ -23,7 +26,9 @@ OPTIONS = ("--claim-epsilon", "1", "--minutes", "5", "--rounds", "1", "--starts"
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forks: None) -> Path:
+    """A folder with a module; checks of several targets are forked from a process that has imported PyTorch."""
+    monkeypatch.setattr(many, "COMMAND", (sys.executable, "-IS", forked.__file__, "-m", "tensorldp"))
     (tmp_path / "theirs.py").write_text(MODULE)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=":")
