@@ -35,6 +35,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forks: None) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_targets_of_a_file_have_options_of_their_own(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "targets.yaml").write_text(
         """
@@ -53,6 +54,7 @@ def test_targets_of_a_file_have_options_of_their_own(here: Path, capsys: pytest.
     assert (here / "verdicts" / "theirs_bare" / "verdict.json").exists()
 
 
+@pytest.mark.slow
 def test_a_table_has_a_line_for_each_target(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code(["check", "theirs:bare", "theirs:nothing", "--categories", "4", *OPTIONS]) == 1
     lines = capsys.readouterr().out.splitlines()

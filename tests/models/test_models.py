@@ -21,6 +21,7 @@ LEAST = (("small_cnn", 4), ("lenet", 4), ("lenet_tanh", 4), ("pldp_cnn", 16), ("
 LARGE = ("vgg16_tanh", "alexnet_tanh")  # long to build: once will do, as their randomness is that of the others
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", names())
 def test_scores_have_one_column_a_class_and_depend_on_the_given_generator_alone(name: str) -> None:
     task = TASKS[name]

@@ -63,6 +63,7 @@ def verdicts() -> dict[str, Verdict]:
 KINDS = ("refuted", "held", "floats", "mechanism", "distance", "nothing", "large")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_json_of_every_verdict_is_as_its_schema_says(kind: str, verdicts: dict[str, Verdict]) -> None:
     verdict = verdicts[kind]
