@@ -19,7 +19,7 @@ help:  ## this list
 
 test: CHOSEN = not weekly
 test:  ## lint, types, docs and every test but the weekly ones
-quicktest: CHOSEN = not workflow and not slow
+quicktest: CHOSEN = not workflow and not slow and not weekly
 quicktest:  ## lint, types and the tests that are quick: two to three minutes on two cores
 test quicktest test-weekly: export PYTHONDONTWRITEBYTECODE =  # the same modules are imported by hundreds of processes
 test quicktest: $(READY)

@@ -38,8 +38,8 @@ def import_plugins(modules: Sequence[str] | None = None) -> None:
     Raises:
         InputError: if a module cannot be imported, registers nothing, or is not the one beside config.yaml.
     """
-    if str(Path.cwd()) not in sys.path:
-        sys.path.append(str(Path.cwd()))
+    if (here := os.getcwd()) not in sys.path:  # noqa: PTH109  # in a tenth of the time, as claims ask half a million times
+        sys.path.append(here)
     for name in plugin_modules() if modules is None else filter(None, modules):
         before = len(REGISTERED)
         try:

@@ -40,6 +40,7 @@ def attack(how: Inversion, defence: Defence, index: int = 0) -> tuple[Tensor, Te
     return found, labels, image_scores(found[:, 0], x[:, 0])["psnr"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [DLG, IDLG, COSINE, replace(COSINE_TV, steps=300)])
 def test_a_digit_is_recovered_from_an_undefended_gradient(how: Inversion) -> None:
     _, labels, psnr = attack(how, Defence())

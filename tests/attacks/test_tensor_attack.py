@@ -68,6 +68,7 @@ def test_scaling_the_gradient_changes_nothing_and_one_record_is_found() -> None:
     assert attack_error(20000, 5, 1, 0) < 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("m", "d", "seconds", "most"),
     [(40_000, 40, 10, 1000), pytest.param(200_000, 200, 60, 2000, marks=pytest.mark.weekly)],

@@ -276,6 +276,7 @@ LATENT_CASES: list[Case] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ids", "cells", "means", "expected", "words"),
     [*TLDP_CASES, *PLDP_CASES, *LECTURE_CASES, *TVG_CASES, *LATENT_CASES],

@@ -46,6 +46,7 @@ def test_every_statement_about_runs_has_its_truths() -> None:
     assert statistical - {"P23"} <= set(TRUTHS) <= set(catalogue())  # P23 can only fail
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id", sorted(TRUTHS))
 def test_three_seeds_decide_rightly_by_a_margin_and_one_seed_decides_nothing(id: str) -> None:
     stream, truth = np.random.Generator(np.random.PCG64(7)), TRUTHS[id]
@@ -62,6 +63,7 @@ def on_few_records(id: str) -> list[AnyCell]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id", [id for id in sorted(TRUTHS) if shortfall(on_few_records(id))])
 def test_a_run_on_few_of_the_records_supports_and_never_refutes(id: str) -> None:
     """Every claim about runs of which the source prints a size."""
@@ -73,6 +75,7 @@ def test_a_run_on_few_of_the_records_supports_and_never_refutes(id: str) -> None
 PARTS = {"svhn": "svhn_10k", "imdb": "imdb_glove_short", "darknet": "darknet_5k", "credit": "creditcard_55k"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id", [id for id in sorted(TRUTHS) if {c.dataset for c in TRUTHS[id].cells} & set(PARTS)])
 def test_a_part_of_a_data_set_stands_for_the_whole_and_supports_and_never_refutes(id: str) -> None:
     cells = [replace(c, dataset=PARTS[c.dataset]) for c in TRUTHS[id].cells if c.dataset in PARTS]

@@ -156,6 +156,7 @@ def whole_run(scale: str, folder: Path) -> Evidence:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", LACKING)
 def test_a_whole_run_decides_the_claims_of_its_scale(scale: str, tmp_path: Path) -> None:
     evidence = whole_run(scale, tmp_path / "results")

@@ -138,6 +138,7 @@ def test_the_label_has_what_the_curve_guarantees_for_three_shapes_many_uses_and_
     assert "whole numbers" in line.why
 
 
+@pytest.mark.slow
 def test_a_label_of_one_element_is_said_to_be_of_784_for_an_image(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -156,6 +157,7 @@ def test_a_label_of_one_element_is_said_to_be_of_784_for_an_image(
     assert [3072 * length / lengths[-1] for length in lengths] == pytest.approx([1, 64, 784, 3072], abs=0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lie", ["OneElement", "OneBlock", "TwoReleases", "PerBatch"])
 def test_a_lie_is_named_in_the_sentence(folder: Path, lie: str) -> None:
     minutes = ("--minutes", "2")  # a check ends when it has refuted, however slow the machine is
@@ -180,6 +182,7 @@ def test_a_function_has_a_card_by_its_claim(folder: Path) -> None:
     assert exit_code(["card", "lies_of_cards:clear", "--datasets"]) == 2  # what is it said to have?
 
 
+@pytest.mark.slow
 def test_the_page_needs_no_network_and_the_picture_has_the_size_that_is_shared(folder: Path) -> None:
     assert card(folder, "tldp-l", "--epsilon", "1")[0] == 0
     text = (folder / "out" / "tldp-l.html").read_text()
@@ -194,6 +197,7 @@ def test_the_page_needs_no_network_and_the_picture_has_the_size_that_is_shared(f
     assert svg.count("<image") == 9  # three digits, and what two mechanisms make of them
 
 
+@pytest.mark.slow
 def test_a_card_says_whose_digits_it_lacks(folder: Path) -> None:
     assert card(folder, "randomized-response", "--epsilon", "1", "--box", "0", "1")[0] == 0
     svg = (folder / "out" / "randomized-response.svg").read_text()
@@ -282,6 +286,7 @@ def test_a_card_of_a_function_names_all_that_it_could_not_measure(
     assert all(part in said for part in ("the label: ", "price of others: ", "what leaks: "))
 
 
+@pytest.mark.slow
 def test_a_function_of_categories_is_priced_as_the_check_calls_it(folder: Path) -> None:
     text = "import random\n\n\ndef any_of(x, k):\n    return random.randrange(k)\n"
     (folder / "categories_of_cards.py").write_text(text)
@@ -400,6 +405,7 @@ def trees(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_card_of_own_data_is_about_their_record_and_beside_the_same_guarantee(trees: Path) -> None:
     given = ["tldp-l", "--data", "trees.csv", "--label", "tree", "--epsilon", "4", "--box", "0", "16"]
     assert exit_code(["card", *given, "--minutes", "0.05", "--out", "out"]) == 0
@@ -473,6 +479,7 @@ def rule(shell: str, start: str = "") -> str:
     return f'{start}\nrule only:\n    output: "results/metrics.parquet"\n    shell: {shell!r}\n'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("snakefile", "told"),
     [
@@ -487,6 +494,7 @@ def test_tasks_that_cannot_be_run_are_told_with_the_reason(snakefile: str, told:
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.slow
 def test_tasks_of_a_killed_card_are_unlocked_and_those_of_a_living_one_are_not(tmp_path: Path) -> None:
     own = tmp_path / "runs" / ".snakemake"
     (own / "locks").mkdir(parents=True)
@@ -511,6 +519,7 @@ def test_a_card_or_a_picture_that_was_exchanged_is_refused(tmp_path: Path) -> No
         gallery([tmp_path / "mvg.json"], tmp_path / "index.html")
 
 
+@pytest.mark.slow
 def test_a_gallery_shows_every_picture_with_its_sentence(folder: Path) -> None:
     write_refusal(folder / "cards", "jl", "its releases have another shape")
     for name in ("k-rr", "laplace"):

@@ -64,6 +64,7 @@ def test_only_the_registered_class_goes_by_its_bare_name(
     assert said(capsys, "calibrate", target, "--record-epsilon", "1").startswith(f"{called} on ")
 
 
+@pytest.mark.slow
 def test_a_check_with_an_unpredictable_seed_names_it_and_can_be_repeated(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -77,6 +78,7 @@ def test_a_check_with_an_unpredictable_seed_names_it_and_can_be_repeated(
     assert found[0]["seed"] == found[1]["seed"] != found[2]["seed"]
 
 
+@pytest.mark.slow
 def test_check_of_an_honest_key_succeeds(capsys: pytest.CaptureFixture[str]) -> None:
     small = ("--epsilon", "1", "--box", "0", "3", "--shape", "1", "--rounds", "1", "--samples", "1000")
     assert "not refuted" in said(capsys, "check", "k-rr", *small)
@@ -187,6 +189,7 @@ def test_canaries_in_a_federated_run(capsys: pytest.CaptureFixture[str]) -> None
 GIVEN = [((4,), 0.01, 1e-6), ((4,), 0.01, 7.3), ((28, 28), 1e-5, 1.0), ((28, 28), 0.0, 1e-6), ((4,), 1e-5, 7.3)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", [key for key in names() if key != "none"])
 def test_the_nominal_epsilon_that_calibrate_prints_gives_no_more_than_was_asked_for(
     key: str, capsys: pytest.CaptureFixture[str]

@@ -192,6 +192,7 @@ def checked(name: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, set[str
     return code, set(re.findall(r"^  (guarantee|locality|independence|floating point): ", told.out, re.M)), errors
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("name", HONEST)
 def test_nothing_is_wrong_with(name: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -199,6 +200,7 @@ def test_nothing_is_wrong_with(name: str, capsys: pytest.CaptureFixture[str]) ->
     assert (code, kinds - {"floating point"}) == (0, set())
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:ComplexHalf support is experimental")
 @pytest.mark.parametrize("name", LEAKS)
 def test_the_record_is_seen_in(name: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -297,6 +299,7 @@ def test_a_process_that_is_watched_gives_its_answer(answer: str, code: int, mess
     assert ("without an answer" in found.stderr) == bool(message)
 
 
+@pytest.mark.slow
 def test_a_check_that_does_not_return_is_ended_with_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "endless.py").write_text("def f(x, generator):\n    while True:\n        pass\n")
     program = """import sys

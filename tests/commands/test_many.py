@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
 
+from tensorldp.commands import many
 from tensorldp.commands.main import exit_code
+from tensorldp_papers.run import forked
 
 MODULE = """
 import os, random
@@ -23,13 +26,16 @@ OPTIONS = ("--claim-epsilon", "1", "--minutes", "5", "--rounds", "1", "--starts"
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forks: None) -> Path:
+    """A folder with a module; checks of several targets are forked from a process that has imported PyTorch."""
+    monkeypatch.setattr(many, "COMMAND", (sys.executable, "-IS", forked.__file__, "-m", "tensorldp"))
     (tmp_path / "theirs.py").write_text(MODULE)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=":")
     return tmp_path
 
 
+@pytest.mark.slow
 def test_targets_of_a_file_have_options_of_their_own(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "targets.yaml").write_text(
         """
@@ -48,6 +54,7 @@ def test_targets_of_a_file_have_options_of_their_own(here: Path, capsys: pytest.
     assert (here / "verdicts" / "theirs_bare" / "verdict.json").exists()
 
 
+@pytest.mark.slow
 def test_a_table_has_a_line_for_each_target(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code(["check", "theirs:bare", "theirs:nothing", "--categories", "4", *OPTIONS]) == 1
     lines = capsys.readouterr().out.splitlines()

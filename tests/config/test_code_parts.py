@@ -19,6 +19,7 @@ def keep(folder: Path, parts: dict[str, tuple[code_digest.Part, ...]]) -> Path:
     return earlier.path
 
 
+@pytest.mark.slow
 def test_parts_of_all_files_come_back_as_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     found = {str(path): _parts(path) for home in HOMES for path in sorted(home.rglob("*.py"))}

@@ -57,6 +57,7 @@ def test_the_title_says_what_the_numbers_support(tldp: float, factor: float, ans
     assert title(draw_study(pd.concat([own, table(GRID[1:])]), **TLDP)) == answer
 
 
+@pytest.mark.slow
 def test_the_title_says_on_which_data_sets_each_mechanism_does_as_well() -> None:
     def on(dataset: str, laplace: float, privunit: float) -> pd.DataFrame:
         values = {"tldp-l": 0.5, "laplace": laplace, "privunit": privunit}

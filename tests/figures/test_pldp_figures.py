@@ -65,6 +65,7 @@ def test_each_mix_of_epsilon_has_a_panel_with_a_line_for_each_of_ranges_around_o
     assert drawn(pldp.draw_rounds(both, centre="zero").axes[2])[0] == [0.2, 0.2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("values", "dataset", "answer"),
     [

@@ -222,6 +222,7 @@ def test_the_figures_of_the_pages_are_those_that_the_notebooks_show() -> None:
         assert html.unescape(" ".join(lines)) in shown, path.name
 
 
+@pytest.mark.slow
 def test_the_notebook_that_teaches_an_epsilon_finds_what_it_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     said = "".join(line for output in outputs(TEACHES) for line in output.get("text", []))
     printed: list[str] = []

@@ -64,6 +64,7 @@ def test_the_same_scores_stand_at_their_printed_and_at_their_true_epsilon() -> N
     assert names(true) == {"Gaussian = IDN = MVG = UDN", "no privacy", "chance"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lines", "answer"),
     [
@@ -93,6 +94,7 @@ def test_the_area_under_the_curve_is_drawn_where_a_data_set_has_it() -> None:
         draw_tvg(table("tvg_features", metric="auc"), "tvg_features")
 
 
+@pytest.mark.slow
 def test_trained_bodies_have_a_figure_of_their_own() -> None:
     shared: dict[str, Any] = {"metric": "accuracy"}
     plain, trained = (f"backbone=lenet_tanh{end},model=lenet_tanh_head,unit=batch" for end in ("", "_trained"))

@@ -160,7 +160,10 @@ def test_without_kept_or_computed_runs_one_sentence_says_so(reference: Path, tmp
 def test_a_real_run_is_merged_computed_anew_by_the_workflow_and_equal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    grid = {"studies": ["pldp_synthetic"], "epsilons": {"pldp_synthetic": [1]}, "seeds": [0, 1], "device": "cpu"}
+    study = "pldp_synthetic"
+    small = {"epsilons": [1], "factors": {"eps": ["same"]}, "mechanisms": ["pdpm", "piecewise"]}
+    grid: dict[str, Any] = {key: {study: value} for key, value in small.items()}
+    grid |= {"studies": [study], "seeds": [0, 1], "device": "cpu"}
     (tmp_path / "config.yaml").write_text(yaml.safe_dump({"scale": "quick", **grid}))
     reference, cells = tmp_path / "reference", planned(**grid)
     command = [sys.executable, "-m", "snakemake", "--cores", "1", "-s", str(ROOT / "Snakefile"), "--directory"]

@@ -162,6 +162,7 @@ def test_a_large_record() -> None:
     assert float(y.double().square().sum()) == pytest.approx(m.squared_error(), rel=0.02)
 
 
+@pytest.mark.slow
 def test_a_check_offers_the_sphere_to_a_mechanism_that_takes_nothing_else() -> None:
     mechanism = make("privunit", epsilon=2.0, domain=Ball(3.0, (4,), centre=1.0), lift=False)
     batch = torch.tensor([[9.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0], [0.0, 0.5, 1.0, 2.0]], dtype=torch.float64)

@@ -111,6 +111,7 @@ def test_bits_are_flipped_as_often_as_said() -> None:
     check_law(np.unpackbits(packed.numpy(), axis=1), {1.0: m.flip, 0.0: 1.0 - m.flip})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["laplace", "gaussian-analytic", "laplace-secure", "gaussian-secure", "k-rr-secure", "latent-secure"]
 )

@@ -29,6 +29,7 @@ LEAST = (
 LARGE = ("vgg16_tanh", "alexnet_tanh")  # long to build: once will do, as their randomness is that of the others
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", names())
 def test_scores_have_one_column_a_class_and_depend_on_the_given_generator_alone(name: str) -> None:
     task = TASKS[name]

@@ -98,6 +98,7 @@ def test_epsilon_is_the_least_whose_delta_is_small_enough(curve: PrivacyCurve) -
         assert all(curve.epsilon_without_atom(delta) == curve.epsilon(delta) for delta in (0.0, 1e-5, 0.2))
 
 
+@pytest.mark.slow
 @with_special
 def test_two_uses_give_away_more_than_one_and_no_more_than_twice_as_much(curve: PrivacyCurve) -> None:
     assert curve.compose(1) is curve

@@ -167,6 +167,7 @@ def test_a_killed_script_is_told(server: subprocess.Popen[bytes], tmp_path: Path
     assert process.returncode == -signal.SIGKILL
 
 
+@pytest.mark.slow
 def test_scripts_end_with_what_serves_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(forked.SOCKET, raising=False)
     served = forked.start(modules="")

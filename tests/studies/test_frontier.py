@@ -133,6 +133,7 @@ def test_labels_that_public_knowledge_gives_teach_more_than_they_know_without_a_
     assert accuracy(CONTROLS["gradients"], changed) == expected > 0.85  # of the labels 0.73 are right
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("private", ["features", "record"])
 @pytest.mark.parametrize("folder", ["strokes", "labelled"])
 def test_a_prior_helps_most_where_releases_say_least(folders: Folders, folder: str, private: str) -> None:

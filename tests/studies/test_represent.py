@@ -224,6 +224,7 @@ def test_a_tables_columns_lie_between_minus_one_and_one_over_their_public_range(
     assert public_records("columns", rows) is None
 
 
+@pytest.mark.slow
 def test_each_networks_features_are_over_their_deviation_on_public_images() -> None:
     public = torch.rand(24, 3, 16, 16, generator=fixed(4))
     plain, scaled = extractor("imagenet_160"), extractor("imagenet_160", public=public)

@@ -185,6 +185,7 @@ def test_a_cell_that_fails_is_told_with_what_repeats_it(run: Run, data: Path, mo
     assert "\n" not in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("step", "error"),
     [

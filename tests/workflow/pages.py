@@ -40,14 +40,10 @@ def _run(command: Sequence[str], folder: Path) -> tuple[str, int]:
     return done.stdout, done.returncode
 
 
-# what is typed has imported by then what takes seconds, as in `project.FORK`
+# what is typed has imported by then what takes seconds, as in `project.FORK`, which knows scripts and modules
 FORKED = "".join(
-    f'{name}() {{ {shlex.join((*FORK, *script))} "$@"; }}; '
-    for name, script in (
-        ("snakemake", [str(SNAKEMAKE)]),
-        ("tensorldp", ["-m", "tensorldp"]),
-        ("python", []),
-    )
+    f'{name}() {{ [ "$1" = -c ] && set -- {name} "$@" || set -- {shlex.join((*FORK, *script))} "$@"; command "$@"; }}; '
+    for name, script in (("snakemake", [str(SNAKEMAKE)]), ("tensorldp", ["-m", "tensorldp"]), ("python", []))
 )
 
 

@@ -251,10 +251,11 @@ class Target:
         same buffer each time. It has to return one row a record, of the same form each time.
         """
         given = batch.to(self.dtype, copy=True, memory_format=torch.contiguous_format)
-        try:  # not `with`: there are a hundred thousand calls, and words are for those that fail
+        told = self._told(batch)  # before a first call, by which a function is known
+        try:  # not `with`, as there are a hundred thousand calls
             form, seen = observed(self.name, self.function(given, source), batch.shape[0])
         except BaseException as error:
-            with blamed(f"{self.name} failed on {self._told(batch)}"), _told_of_dtypes(self.dtype):
+            with blamed(f"{self.name} failed on {told}"), _told_of_dtypes(self.dtype):
                 raise error
         if self.form is None:
             if self.mechanism is not None and (form.shape != self.domain.shape or form.dtype.is_complex):

@@ -15,6 +15,7 @@ from typing import Any
 from tensorldp.commands.arguments import UNPREDICTABLE, Answer, Parser
 from tensorldp.errors import InputError, check_whole, described, shown, unknown
 
+COMMAND = (sys.executable, "-m", "tensorldp")
 FILES = (".yaml", ".yml")
 HEADS = ("target", "verdict", "epsilon, at least", "delta", "releases", "seconds")
 FOR_ALL = ("command", "json", "jobs", "target")  # which no target has of its own
@@ -124,7 +125,7 @@ def _said(setting: Any) -> str:
 
 def _run(arguments: Sequence[str]) -> dict[str, Any]:
     """Runs one command and returns what it answers, or the sentence that says why it does not."""
-    done = subprocess.run([sys.executable, "-m", "tensorldp", *arguments], capture_output=True, text=True, check=False)
+    done = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, check=False)
     try:
         answer: dict[str, Any] = json.loads(done.stdout)
     except ValueError:

@@ -67,6 +67,7 @@ def test_the_page_stands_alone_and_the_json_is_plain(refuted: Verdict, tmp_path:
     assert found["findings"][0]["event"] == refuted.findings[0].event
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in names() if mechanism_class(name).same_shape])
 def test_no_claim_of_ours_is_refuted(name: str) -> None:
     """`python -m tensorldp check KEY` takes more time; here a false alarm comes once in 10^6 runs."""
@@ -80,6 +81,7 @@ def test_no_claim_of_ours_is_refuted(name: str) -> None:
     assert [finding.text for finding in found.findings if finding.kind in declared] == []
 
 
+@pytest.mark.slow
 def test_rounds_end_a_check_at_the_same_releases_on_every_machine() -> None:
     mechanism = make("k-rr", epsilon=1.0, domain=Box(0, 3, (2,)))
     first, again = (check(mechanism, samples=256, **QUICK | {"minutes": minutes}) for minutes in (10.0, 20.0))
@@ -87,6 +89,7 @@ def test_rounds_end_a_check_at_the_same_releases_on_every_machine() -> None:
     assert [(a.samples, a.outcome) for a in first.attempts] == [(a.samples, a.outcome) for a in again.attempts]
 
 
+@pytest.mark.slow
 def test_what_floats_give_away_refutes_only_a_claim_that_includes_them() -> None:
     mechanism = make("laplace", epsilon=1.0, domain=BIT)
     options: dict[str, Any] = {"minutes": 10.0, "samples": 1000, "rounds": 3, "dtypes": (torch.float32,)}
@@ -122,6 +125,7 @@ def test_a_large_claim_is_still_held_against_its_own_density() -> None:
     assert verdict.findings[0].kind == "declaration"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cls", "kind"), [(WrongDensity, "density"), (WrongError, "squared error")])
 def test_other_declarations_are_found_wrong_without_refuting_the_claim(cls: type, kind: str) -> None:
     verdict = check(cls(epsilon=1.0, domain=BOX), samples=2000, dtypes=(), **QUICK)
@@ -362,6 +366,7 @@ def encoded(x: Tensor, generator: torch.Generator, scale: float = 1.0) -> Tensor
     return features + 4.0 * scale * sign * torch.empty_like(features).exponential_(generator=generator)
 
 
+@pytest.mark.slow
 def test_a_function_of_float32_records_is_told_how_to_get_them_and_checked_with_them() -> None:
     with pytest.raises(InputError, match="records are float64 here, and a check gives float32 ones by --dtype"):
         check(encoded, domain=BOX, claim_epsilon=1.0)
@@ -423,6 +428,7 @@ class PerElement(Laplace):
         return LaplaceCurve(self.epsilon)
 
 
+@pytest.mark.slow
 def test_a_claim_for_each_element_is_held_against_records_that_differ_in_one() -> None:
     honest = PerElement(epsilon=1.0, domain=BOX)
     x, x_prime = honest.worst_pair()

@@ -31,6 +31,7 @@ def rappor(x: Tensor, g: torch.Generator, cleared: float) -> Tensor:
     return torch.cat((cohort[:, None], bits.long()), dim=1)
 
 
+@pytest.mark.slow
 def test_bits_that_are_never_cleared_are_found_in_eight_cohorts() -> None:
     release = partial(rappor, cleared=0.0)
     found = check(release, domain=EIGHT, claim_epsilon=math.log(9.0) * 2.0, minutes=10.0, rounds=4)
@@ -39,6 +40,7 @@ def test_bits_that_are_never_cleared_are_found_in_eight_cohorts() -> None:
     assert found.findings[0].other_hits == 0
 
 
+@pytest.mark.slow
 def test_bits_that_are_cleared_as_often_as_others_are_set_pass() -> None:
     """Each bit has an epsilon of ln 3, and two records differ in four bits at most."""
     release = partial(rappor, cleared=FLIP / 2.0)

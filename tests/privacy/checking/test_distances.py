@@ -57,6 +57,7 @@ def exponential(x: Tensor, g: torch.Generator, epsilon: float) -> Tensor:
     return torch.multinomial(weights, 1, generator=g)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("release", "domain", "metric", "epsilon"),
     [(planar, PLANE, "l2", 0.5), (planar, PLANE, "l2", 20.0), (exponential, TEN, between, 1.0)],
@@ -81,6 +82,7 @@ def test_what_keeps_a_claim_per_distance_passes_and_half_the_noise_does_not(
     assert f"for each {unit}" in page(lie)
 
 
+@pytest.mark.slow
 def test_a_bound_for_each_unit_of_distance_is_near_the_truth() -> None:
     mechanism = Laplace(epsilon=2.0, domain=Box(0.0, 4.0, (1,)))
     found = check(mechanism, claim_epsilon_per_distance=0.5, metric="l1", **FEW | {"starts": 2, "rounds": 2})
@@ -171,6 +173,7 @@ def gaussian(x: Tensor, g: torch.Generator, sigma: float) -> Tensor:
     return x + sigma * torch.randn(x.shape, generator=g, dtype=x.dtype)
 
 
+@pytest.mark.slow
 def test_a_curve_for_each_distance_is_kept_by_gaussian_noise_and_broken_by_half_of_it() -> None:
     claim: dict[str, Any] = {"domain": PLANE, "metric": "l2", "claim_curve": lambda d: GaussianCurve(d / 4.0)}
     honest = check(partial(gaussian, sigma=4.0), **claim, **SURE)
@@ -196,6 +199,7 @@ def pairs_of(curve: Any) -> list[str]:
     return [pair.name for pair in pairs(Target("nothing", lambda x, g: x, PLANE), 0, None, claim)]
 
 
+@pytest.mark.slow
 def test_a_whole_curve_is_claimed_of_a_function() -> None:
     noise = partial(gaussian, sigma=4.0)
     claim: dict[str, Any] = {"domain": Box(0.0, 4.0, (1,))}

@@ -136,6 +136,7 @@ def rarely(x: Tensor, g: torch.Generator, probability: float) -> Tensor:
     return (x > 0) & (torch.rand(x.shape, generator=g) < probability)
 
 
+@pytest.mark.slow
 def test_lies_of_the_size_that_a_search_states_are_found_by_searches_like_it() -> None:
     """Of 40 each, 36 are expected at 90 %, and fewer than 25 have a chance of 1e-6."""
     idle = searched(partial(coin, right=float(expit(1.0))), 0)

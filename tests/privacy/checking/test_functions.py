@@ -237,6 +237,7 @@ class FirstIsBare:
         return x if self.calls == 1 else x + float(np.random.laplace(scale=self.scale))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("made", [FirstIsBare, lambda: FirstIsBare(2.0)])
 def test_what_a_class_does_at_its_first_call_is_tried(made: Any) -> None:
     found = check(made, domain=LINE, claim_epsilon=1.0, minutes=10.0, rounds=2, starts=1)
@@ -490,6 +491,7 @@ def noisy_row(row: dict[str, Any], scale: float) -> dict[str, Any]:
     return {"x": row["x"] + noise, "kind": random.choice(["a", "b"]), "items": ["same"] * random.randrange(3)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("honest", "lie", "records"),
     [
@@ -524,6 +526,7 @@ def support(release: tuple[int, int], epsilon: float) -> list[bool]:
     return [mixed(str(k), release[1]) % (round(math.exp(epsilon)) + 1) == release[0] for k in range(8)]
 
 
+@pytest.mark.slow
 def test_local_hashing_that_spends_eight_and_claims_one_is_refuted_by_decoding() -> None:
     options: dict[str, Any] = {"domain": EIGHT, "claim_epsilon": 1.0, **{**ROOMY, "samples": 1000}}
     assert not check(lambda x: hashed(x, 8.0), **options).refuted  # what a check without decoding cannot see

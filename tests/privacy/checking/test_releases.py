@@ -110,6 +110,7 @@ def ends(function: Any, size: int) -> tuple[Target, Pair]:
     return target, Pair("ends", record, record + 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "width"), [(1, 1), (1000, 1000), (3_000_000, 3_000_000), (1, 300_000), (2_000_000, 1)]
 )
@@ -164,6 +165,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return {"samples": 256, "rounds": 1, "starts": 1, "minutes": 10.0, "confidence": 1 - 1e-6}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["laplace", "duchi"])
 def test_an_honest_mechanism_on_huge_records_is_not_refuted(name: str, small: dict[str, Any]) -> None:
     found = check(make(name, epsilon=1.0, domain=Box(-1.0, 1.0, (64,))), **small)

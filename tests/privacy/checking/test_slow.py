@@ -65,6 +65,7 @@ def untried(verdict: Verdict) -> set[str]:
     return {attempt.name for attempt in verdict.attempts if attempt.outcome == "not tried: the time was up"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("call", "record", "seconds"),
     [(0.0, 0.01, 6.0), (0.0, 0.01, 60.0), (0.0, 0.002, 6.0), (0.1, 0.0, 6.0), (0.05, 0.005, 9.0), (0.0, 0.3, 6.0)],
@@ -131,6 +132,7 @@ def test_rounds_draw_the_same_however_slow_a_function_is(clock: Clock) -> None:
     assert found[0].epsilon_lower == found[1].epsilon_lower
 
 
+@pytest.mark.slow
 def test_a_verdict_on_many_releases_has_nothing_to_add(clock: Clock) -> None:
     options: dict[str, Any] = {"samples": FEW, "rounds": 3, "starts": 1, "dtypes": (), "minutes": 10.0}
     found = check(clock.slow(0.0, 0.0), domain=FOUR, claim_epsilon=1.0, **options)

@@ -29,6 +29,7 @@ from tensorldp.check.verdict import Verdict, page
 from tensorldp.check.words import in_words, is_known, ratio_in_words
 from tensorldp.mechanisms import Ball, Box, make
 
+pytestmark = pytest.mark.xdist_group("verdicts")  # its tests share what is slow to make
 BIT, FOUR = Box(0.0, 1.0, (1,)), Box(0.0, 1.0, (4,))
 QUICK: dict[str, Any] = {"minutes": 10.0, "rounds": 1, "starts": 1, "samples": 512}
 STARTS = {**QUICK, "rounds": 2, "starts": None, "samples": 1000}
@@ -63,6 +64,7 @@ def verdicts() -> dict[str, Verdict]:
 KINDS = ("refuted", "held", "floats", "mechanism", "distance", "nothing", "large")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_json_of_every_verdict_is_as_its_schema_says(kind: str, verdicts: dict[str, Verdict]) -> None:
     verdict = verdicts[kind]

@@ -163,6 +163,7 @@ class Remembers:
         return self.answers.setdefault(x, x if random.random() < math.e / (math.e + 1.0) else 1 - x)
 
 
+@pytest.mark.slow
 def test_what_remembers_its_answers_is_noted_and_passes_where_it_is_made_anew_for_each_record() -> None:
     two = Categories(2)
     noted = [check(lambda: Remembers().answer, domain=two, claim_epsilon=1.0, seed=seed, **ROOMY) for seed in range(3)]

@@ -49,6 +49,7 @@ def test_the_suite_is_large_and_its_names_differ() -> None:
     assert {case.name for case in LIES} >= SUBTLE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case",
     [
@@ -62,6 +63,7 @@ def test_a_lie_is_refuted(case: Case) -> None:
     assert found.refuted, found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [case for case in HONEST if case.epsilon is not None], ids=lambda case: case.name)
 def test_an_honest_randomizer_is_not(case: Case) -> None:
     """The mechanisms of the package are checked in tests/privacy/checking/test_check.py."""
@@ -70,6 +72,7 @@ def test_an_honest_randomizer_is_not(case: Case) -> None:
     assert not found.refuted, found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32, torch.float64], ids=str)
 @pytest.mark.parametrize("case", [case for case in (*LIES, *HONEST) if case.name in FLOATS], ids=lambda case: case.name)
 def test_what_floats_give_away_is_found_in_the_format_that_gives_it_away(case: Case, dtype: torch.dtype) -> None:
