@@ -28,6 +28,11 @@ def pytest_collection() -> Iterator[None]:
     gc.enable()
 
 
+def pytest_unconfigure() -> None:
+    """What was frozen ends like all else, and libraries do not call it leaked."""
+    gc.unfreeze()
+
+
 @pytest.fixture(scope="session")
 def forks() -> Iterator[None]:
     """Snakemake and the stages of runs are forked from a process that has imported what they need."""
