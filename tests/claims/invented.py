@@ -118,7 +118,7 @@ class World:
             for metric, mean in means(c).items():
                 mark = metric if isinstance(metric, tuple) else (metric, np.nan)
                 for seed in range(seeds) if seeds else c.seeds:
-                    rows.append((*name, seed, *mark, mean[seed] if isinstance(mean, tuple) else mean))
+                    rows.append((*name, seed, *mark, mean[seed % len(mean)] if isinstance(mean, tuple) else mean))
         table = pd.DataFrame(rows, columns=COLUMNS).assign(guarantee_pure_epsilon=2.0, **GUARANTEE)
         self.table = table.assign(epoch=table["round"]).astype(dict.fromkeys(TEXTS, object))  # quicker than Arrow's
         self.rows = {str(path): np.asarray(own) for path, own in table.groupby("path").indices.items()}

@@ -247,7 +247,7 @@ def test_without_a_run_the_kept_results_are_read_and_a_users_own_data_are_named(
     assert len(found) == 3
     assert out == results / "reference_figures" / "figures"
     assert (out.parent / "tables").is_dir()
-    assert list(notebook.load(missing, "", "s", "b")[0]["dataset"]) == ["b", "c"]
+    assert list(notebook.load(missing, "", "s", "b")[0]["dataset"]) == ["b"]
     with pytest.raises(InputError, match="data set of s"):
         notebook.load(missing, "", "s", "c")
     with pytest.raises(InputError, match="is missing"):
