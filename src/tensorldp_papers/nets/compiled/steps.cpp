@@ -5,7 +5,7 @@
 
 extern "C" {
 
-// Train in place. parameters: each stage's weights, then biases, as `layout.py` lays them out. records: of the data
+// Train in place. parameters: each stage's weights, then biases, as `Layout` lays them out. records: of the data
 // (each of `size` floats), labels: theirs. plan: (steps, batch) indices of records, -1 where a batch is short.
 // adam: its first and second moments, each as long as the parameters, or null for SGD; `done` steps were taken before.
 void tensorldp_train(const Stage* stages, int32_t depth, float* parameters, int64_t length, const float* records,

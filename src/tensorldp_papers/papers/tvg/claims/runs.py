@@ -79,9 +79,9 @@ def read(
     """Returns the scores on those of some data sets that have the last of some mechanisms planned, in the paper's unit.
 
     A part of a data set that lacks one of the mechanisms counts as not run. Of private SGD the network with both sizes
-    that are printed speaks alone where all of the mechanisms were run with it. It was run with as many steps as the
-    authors' code at few epsilons and with fewer at more: the length with the later look speaks, of equal ones the
-    longer; with `every` both.
+    that are printed speaks alone where all of the mechanisms were run with it, which was set on 2026-11-29, before any
+    were. Private SGD was run with as many steps as the authors' code at few epsilons and with fewer at more: the length
+    with the later look speaks, of equal ones the longer; with `every` both.
 
     Raises:
         NotRun: if none has, or a result is missing.
