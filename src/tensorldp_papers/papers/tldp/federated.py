@@ -14,7 +14,7 @@ from tensorldp_papers.nets.federated import ParameterRelease, trainable
 from tensorldp_papers.nets.networks import BiLSTM
 from tensorldp_papers.nets.train import empty_model, evaluate, federated_inputs, kept, new_model, restored
 from tensorldp_papers.papers.tldp.rounds import federated_average, float_buffers, layer_sizes, split_users
-from tensorldp_papers.papers.tldp.settings import FederatedCell, FederatedFactors, LearningTraining
+from tensorldp_papers.papers.tldp.settings import FederatedCell, FederatedFactors, LearningTraining, NoiseCell
 from tensorldp_papers.run.method import Audited, InsideMethod, Rows, Trained
 from tensorldp_papers.run.privacy import describe
 from tensorldp_papers.run.records import Records, Scaling, read_records
@@ -23,7 +23,7 @@ from tensorldp_papers.run.streams import common_stream, mechanism_on, noise_stre
 STAND_IN = (8, 8)  # of audited parameters: with more, too few samples fit
 
 
-def parameter_release(cell: FederatedCell, model: nn.Module) -> ParameterRelease:
+def parameter_release(cell: FederatedCell | NoiseCell, model: nn.Module) -> ParameterRelease:
     """Returns how the cell releases the parameters of such a model."""
 
     def make(domain: Box, **options: Any) -> Mechanism:
@@ -44,13 +44,18 @@ def parameter_release(cell: FederatedCell, model: nn.Module) -> ParameterRelease
     )
 
 
+def use_public_embedding(model: nn.Module, records: Records) -> None:
+    """Gives the text model the public word vectors that came with the records."""
+    if isinstance(model, BiLSTM) and records.embedding is not None:
+        model.use_embedding(records.embedding)
+
+
 def train_federated(
     cell: FederatedCell, records: Records, seed: int, device: torch.device, weights: Path | None = None
 ) -> tuple[nn.Module, Scaling]:
     """Trains as TLDP's Type III: returns the global model after the last round."""
     model = new_model(cell, records.task, seed, weights).to(device)
-    if isinstance(model, BiLSTM) and records.embedding is not None:
-        model.use_embedding(records.embedding)
+    use_public_embedding(model, records)
     release = parameter_release(cell, model)
     inputs, scaling = federated_inputs(records)
     shards = split_users(len(records.x), release.users, common_stream(cell, seed, "users"))
@@ -85,6 +90,15 @@ def run_guarantee(release: ParameterRelease, buffers: bool) -> dict[str, Any]:
     return describe(release.run_curve(), "run", notes)
 
 
+def audited_stand_in(cell: FederatedCell | NoiseCell) -> Audited:
+    """Returns the same mechanism on 64 elements: with 10^5 and more, too few samples fit to say anything."""
+    clip = cell.training.clip
+    return (
+        mechanism_on(cell, Box(-clip, clip, STAND_IN)),
+        "audited on a record of 64 elements, whose own guarantee is given beside it",
+    )
+
+
 class Federated(InsideMethod[LearningTraining, FederatedFactors]):
     """The mechanism works inside the training; models are scored on clean test records."""
 
@@ -102,12 +116,7 @@ class Federated(InsideMethod[LearningTraining, FederatedFactors]):
         return run_guarantee(parameter_release(cell, model), has_buffers(model))
 
     def audited(self, cell: FederatedCell, data: Path) -> Audited:
-        """Returns the same mechanism on 64 elements: with 10^5 and more, too few samples fit to say anything."""
-        clip = cell.training.clip
-        return (
-            mechanism_on(cell, Box(-clip, clip, STAND_IN)),
-            "audited on a record of 64 elements, whose own guarantee is given beside it",
-        )
+        return audited_stand_in(cell)
 
 
 METHOD = Federated()

@@ -34,6 +34,15 @@ def split_users(count: int, users: int, generator: torch.Generator) -> list[Tens
     return list(torch.randperm(count, generator=generator).tensor_split(users))
 
 
+def average(uploads: list[Tensor], release: ParameterRelease, round_index: int, noise: torch.Generator) -> Tensor:
+    """Averages users' clipped parameters as they are sent on: with the noise of each user, or of the server."""
+    if release.where == "user":
+        return torch.stack([release.privatize(upload, round_index, noise) for upload in uploads]).mean(dim=0)
+    # the noise is for what a user changes of the average, and not for its rounding
+    mean = torch.stack(uploads).mean(dim=0, dtype=torch.float64).to(uploads[0].dtype)
+    return release.privatize(mean, round_index, noise)
+
+
 def federated_average(
     model: nn.Module,
     x: Tensor,
@@ -75,14 +84,9 @@ def federated_average(
                 generator=generator,
                 precision=precision,
             )
-            upload = clipped(get_vector(model), release.clip)
-            uploads.append(release.privatize(upload, round_index, noise) if release.where == "user" else upload)
+            uploads.append(clipped(get_vector(model), release.clip))
             statistics.append([b.clone() for b in float_buffers(model)])
-        average = torch.stack(uploads).mean(dim=0)
-        if release.where == "server":  # the noise is for what a user changes of the average, and not for its rounding
-            average = torch.stack(uploads).mean(dim=0, dtype=torch.float64).to(start.dtype)
-            average = release.privatize(average, round_index, noise)
-        set_vector(model, average)
+        set_vector(model, average(uploads, release, round_index, noise))
         for buffer, values in zip(float_buffers(model), zip(*statistics, strict=True), strict=True):
             buffer.copy_(torch.stack(values).mean(dim=0))
     return model

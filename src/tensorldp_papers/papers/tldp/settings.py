@@ -1,4 +1,4 @@
-"""TLDP's two methods: learn from released records, and release parameters while learning together."""
+"""TLDP's methods: learn from released records, release parameters while learning together, and release only noise."""
 
 from __future__ import annotations
 
@@ -8,7 +8,18 @@ from pydantic import Field
 
 from tensorldp_papers.registries import METHODS
 from tensorldp_papers.run.cell import Cell
-from tensorldp_papers.run.method_plan import INSIDE, RELEASE, EpochTraining, MethodPlan, ModelFactors, ModelTraining
+from tensorldp_papers.run.method_plan import (
+    INSIDE,
+    MEASURE,
+    RELEASE,
+    Count,
+    EpochTraining,
+    Limit,
+    MethodPlan,
+    ModelFactors,
+    ModelTraining,
+    Positive,
+)
 
 
 class LearningTraining(ModelTraining, EpochTraining):
@@ -17,6 +28,19 @@ class LearningTraining(ModelTraining, EpochTraining):
     rounds: Annotated[int, Field(ge=1)] = 10
     users: Annotated[int, Field(ge=1)] = 3
     clip: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+
+
+class NoiseTraining(ModelTraining):
+    """Rounds in which users learn nothing; the scores of all of them are averaged."""
+
+    rounds: Count = 100
+    users: Count = 3
+    clip: Positive = 1.0
+    test_limit: Limit = Field(None, description="how many of the first test records to use")
+
+    @property
+    def scored(self) -> int | None:
+        return self.test_limit
 
 
 class LearningFactors(ModelFactors):
@@ -51,9 +75,13 @@ FEDERATED = MethodPlan(
     "tensorldp_papers.papers.tldp.federated",
     compiled=frozenset({"small_cnn"}),
 )
+NOISE_NETWORKS = MethodPlan(
+    "noise_networks", NoiseTraining, FederatedFactors, MEASURE, "tensorldp_papers.papers.tldp.noise_networks"
+)
 
 LearningCell = Cell[LearningTraining, LearningFactors]
 FederatedCell = Cell[LearningTraining, FederatedFactors]
+NoiseCell = Cell[NoiseTraining, FederatedFactors]
 
-for _plan in (LEARNING, FEDERATED):
+for _plan in (LEARNING, FEDERATED, NOISE_NETWORKS):
     METHODS.add(_plan.name, _plan, __name__)
