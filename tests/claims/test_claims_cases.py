@@ -63,6 +63,31 @@ TLDP_CASES += [
     ("T57", t.bodies("_trained", "_trained_2"), tanh_with(0.65, 0.65), OPEN, "one training of each network"),
 ]
 
+
+def of_noise(dataset: str, model: str) -> list[AnyCell]:
+    arms = [grid_of("tldp_noise", dataset, t.BASELINES, (10, 500), model=model, where=w) for w in ("user", "server")]
+    return [*t.type3(dataset, model=model), *(c for arm in arms for c in arm)]
+
+
+def noise(drawn: dict[str, float], trained: Means, rms: float = 10.0) -> Means:
+    """Scores of networks of noise of which this is the root mean square in clips, and of trained networks."""
+    return lambda c: {t.F1: drawn[c.mechanism], "noise": rms} if c.study == "tldp_noise" else trained(c)
+
+
+TIE, ORDER = dict.fromkeys(t.BASELINES, 0.4), {"idn": 0.3, "laplace": 0.3, "gaussian": 0.33, "mvg": 0.33}
+DARKNET, IMDB = of_noise("darknet", "fcn"), of_noise("imdb", "bilstm")
+TRUE = {id: t.TLDP_TRUTHS[id].true for id in ("T48", "T49")}
+TLDP_CASES += [
+    # where noise is far above the clip, networks of noise decide an order, for and against it, whatever was trained
+    ("T49", DARKNET, noise(TIE, TRUE["T49"]), FAILS, "networks of noise"),
+    ("T49", DARKNET, noise({**ORDER, "mvg": 0.315}, TRUE["T49"]), FAILS, ""),  # no more than a line of the figure hides
+    ("T49", DARKNET, noise(ORDER, t.by({}, 0.1)), "reproduced", ""),
+    ("T49", DARKNET, noise(TIE, TRUE["T49"], rms=9.9), HOLDS, ""),  # there they do not speak
+    ("T48", IMDB, noise(TIE, TRUE["T48"]), HOLDS, ""),
+    ("T48", IMDB, noise(dict.fromkeys(t.BASELINES, 0.5), TRUE["T48"]), FAILS, "networks"),
+    ("T48", IMDB, noise(TIE, t.by({}, 0.6)), OPEN, ""),  # TLDP's own half is a matter of training
+]
+
 # PLDP-FL
 ACCURACIES = "P11 P12 P13 P15 P16 P22"
 FEW = t.federated(limit=10_000, centre="global")

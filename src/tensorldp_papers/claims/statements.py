@@ -480,6 +480,14 @@ class AllOf(_Parts):
 
 
 @dataclass(frozen=True)
+class Both(AllOf):
+    """That different statements hold, none of which is left out for being about weak runs."""
+
+    def _counted(self) -> Sequence[Statement]:
+        return self.parts
+
+
+@dataclass(frozen=True)
 class AnyOf(_Parts):
     """That at least one part holds."""
 

@@ -20,7 +20,7 @@ import pandas as pd
 from tensorldp_papers.claims.base import Finding, NotRun, claim
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.fairness import Scores, settle, shortfall
-from tensorldp_papers.claims.statements import AllOf, AnyOf, Limit, Statement, finding, joined, minus, per_seed
+from tensorldp_papers.claims.statements import AllOf, AnyOf, Both, Limit, Statement, finding, joined, minus, per_seed
 from tensorldp_papers.papers.tldp.claims.runs import (
     ABOUT,
     BASELINES,
@@ -56,13 +56,13 @@ def _of_noise(evidence: Evidence, dataset: str, where: str) -> Scores | None:
     least = evidence.rows(NOISE, "noise", **arm).groupby("epsilon")["value"].min()
     rows = evidence.rows(NOISE, F1, **arm)
     rows = rows[rows["epsilon"].isin(least.index[least >= FAR])]
-    return None if rows.empty else Scores(NOISE, dataset, rows, "", where, evidence.ways, "minus")
+    return None if rows.empty else Scores(NOISE, dataset, rows, "", f"{where}, networks of noise", evidence.ways)
 
 
 def _above_in_noise(scores: Scores, first: str, second: str) -> Statement:
     """That networks of one mechanism's noise score more than those of another's, by what a figure shows."""
     gap = minus(per_seed(scores.of(first)), per_seed(scores.of(second)))
-    return scores.statement(f"{first} minus {second}, networks of noise, on {scores.name}", gap, FLUCTUATION)
+    return scores.statement(f"{first} minus {second} on {scores.name}", gap, FLUCTUATION)
 
 
 def _by_arm(
@@ -145,9 +145,9 @@ def type3_imdb(evidence: Evidence) -> Finding:
         drawn = _of_noise(evidence, scores.dataset, scores.arm) or scores
         most = [below(drawn, name, 0.4 + ABOUT) for name in BASELINES]
         flat = [drawn.change(f"rise of {name}", name, high=ABOUT) for name in BASELINES]
-        return [*reach(scores, TLDP, 0.8), AnyOf(reach(drawn, BASELINES, 0.4)), *most, *flat]
+        return [AllOf(reach(scores, TLDP, 0.8)), AllOf([AnyOf(reach(drawn, BASELINES, 0.4)), *most, *flat])]
 
-    return _by_arm(evidence, ["imdb"], BASELINES, test)
+    return _by_arm(evidence, ["imdb"], BASELINES, test, on=Both)
 
 
 @claim(
