@@ -4,6 +4,7 @@ Run from the repository's root, in an environment that has the project:
 
     python benchmarks/libraries/run.py                       # goes on where it ended; about an hour
     python benchmarks/libraries/run.py --only pure_ldp opendp
+    python benchmarks/libraries/run.py --ours                # only our own accountant anew, on an idle machine
     python benchmarks/libraries/run.py --page                # only the page, from the tables
 
 Each file of `packages/` is installed into a folder of its own, without dependencies, that lies before the project's
@@ -119,13 +120,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--only", nargs="*", default=NAMES, choices=NAMES, metavar="PACKAGE", help="files of packages/"
     )
     options.add_argument("--out", type=Path, default=Path("build/libraries"), help="environments and results")
+    options.add_argument("--ours", action="store_true", help="only time our own curves again, and write the page")
     options.add_argument("--page", action="store_true", help="only write the page")
     options.add_argument("--alone", metavar="PACKAGE", help="run that package in this process")
     given = options.parse_args(arguments)
     if given.alone:
         measure(given.alone, given.out)
         return
-    if not given.page:
+    if given.ours:
+        time_ours()
+    elif not given.page:
         for name in given.only:
             in_own_process(name, given.out)
         gather(given.out)
@@ -237,6 +241,16 @@ def answered(accountant: Accountant, case: Case) -> dict[str, Any]:
     numbers = {"epsilon": epsilon, "ours": ours}
     times = {"milliseconds": milliseconds, "our_milliseconds": our_milliseconds}
     return numbers | {key: float(f"{value:.2g}") for key, value in times.items()}
+
+
+def time_ours() -> None:
+    """Answers each case with our own curve again, and writes epsilon and milliseconds into its rows."""
+    path = TABLES["accountants"]
+    table = pd.read_csv(path, keep_default_na=False)
+    for case in CASES:
+        ours, milliseconds = timed(lambda case=case: curve(case).epsilon(case.delta))
+        table.loc[table["case"] == case.name, ["ours", "our_milliseconds"]] = ours, float(f"{milliseconds:.2g}")
+    write_text(path, table.to_csv(index=False))
 
 
 def timed(call: Any) -> tuple[float, float]:
