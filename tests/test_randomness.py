@@ -2,6 +2,7 @@
 
 import math
 import os
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -192,6 +193,6 @@ def test_draws_for_many_sources_are_those_of_each_alone(fine: float, monkeypatch
     for i, source in enumerate(again):
         alone = uniform((1_000,), source)
         assert torch.equal(u[i], alone)
-        assert torch.equal(rest[i], complement(alone, lambda shape, own=source: uniform(shape, own)))
+        assert torch.equal(rest[i], complement(alone, partial(uniform, source=source)))
         assert torch.equal(sources[i].get_state(), source.get_state())
     assert uniform_each(3, []).shape == (0, 3)

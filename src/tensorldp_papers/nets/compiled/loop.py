@@ -267,7 +267,7 @@ class CompiledLoop:
         vector, done = self.layout.pack(own), 0
         moments = torch.zeros(2, len(vector))
         for plan in plans:
-            self._run(vector, *self._checked([plan]), moments, done)
+            self._run(vector, self._checked([plan])[0], moments, done)
             done += len(plan)
         with torch.no_grad():
             for parameter, found in zip(own, self.layout.unpack(vector), strict=True):
