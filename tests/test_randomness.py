@@ -2,6 +2,7 @@
 
 import math
 import os
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -20,12 +21,14 @@ from tensorldp.randomness import (
     add_laplace,
     check_generator,
     complement,
+    complement_each,
     derive_seed,
     generator,
     numpy_generator,
     sparse_positions,
     standard_normal,
     uniform,
+    uniform_each,
     unpredictable_generator,
 )
 
@@ -179,3 +182,17 @@ def test_laplace_signs_are_fair_and_independent() -> None:
     correlation = (z.T @ z) / len(z) - torch.eye(8, dtype=torch.float64)
     assert float(correlation.abs().max()) < 5.5 / math.sqrt(len(z))  # 1e-6 over 28 pairs
     assert float(z.mean(dim=0).abs().max()) < 5.3 / math.sqrt(len(z))
+
+
+@pytest.mark.parametrize("fine", [randomness.FINE, 0.1])  # with the larger, hundreds of draws are made anew
+def test_draws_for_many_sources_are_those_of_each_alone(fine: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(randomness, "FINE", fine)
+    sources, again = ([generator("many", i) for i in range(5)] for _ in range(2))
+    u = uniform_each(1_000, sources)
+    rest = complement_each(u, sources)
+    for i, source in enumerate(again):
+        alone = uniform((1_000,), source)
+        assert torch.equal(u[i], alone)
+        assert torch.equal(rest[i], complement(alone, partial(uniform, source=source)))
+        assert torch.equal(sources[i].get_state(), source.get_state())
+    assert uniform_each(3, []).shape == (0, 3)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, TypeVar
@@ -206,16 +206,23 @@ def toss(hit: Tensor | float, miss: Tensor | float, shape: tuple[int, ...], sour
     return torch.where(hit < miss, u < hit, complement(u, partial(uniform, source=source)) > miss)
 
 
+def _bits(rng: np.random.Generator, shape: tuple[int, ...]) -> npt.NDArray[np.uint64]:
+    return rng.integers(0, 1 << 53, size=shape, dtype=np.uint64)
+
+
+def _between(bits: npt.NDArray[np.uint64]) -> npt.NDArray[np.float64]:
+    u: npt.NDArray[np.float64] = (bits.astype(np.float64) + 0.5) * 2.0**-53
+    return np.minimum(u, 1.0 - 2.0**-53, out=u)  # the last k + 1/2 is rounded to 2^53
+
+
+def _draw(rng: np.random.Generator, shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
+    return _between(_bits(rng, shape))
+
+
 def uniform(shape: tuple[int, ...], source: torch.Generator) -> Tensor:
     """Draws float64 from the open interval (0, 1), on the generator's device: k + 1/2 over 2^53, finer near 0."""
     if source.device.type == "cpu":
-        rng = numpy_generator(source)
-
-        def draw(shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
-            bits = rng.integers(0, 1 << 53, size=shape, dtype=np.uint64)
-            u: npt.NDArray[np.float64] = (bits.astype(np.float64) + 0.5) * 2.0**-53
-            return np.minimum(u, 1.0 - 2.0**-53)  # the last k + 1/2 is rounded to 2^53
-
+        draw = partial(_draw, numpy_generator(source))
         return torch.from_numpy(_with_all_digits(draw(shape), draw))
 
     def draw_there(shape: tuple[int, ...]) -> Tensor:
@@ -223,6 +230,23 @@ def uniform(shape: tuple[int, ...], source: torch.Generator) -> Tensor:
         return draws.clamp_(2.0**-54, 1.0 - 2.0**-53)
 
     return _with_all_digits(draw_there(shape), draw_there)
+
+
+def uniform_each(count: int, sources: Sequence[torch.Generator]) -> Tensor:
+    """Draws what `uniform((count,), source)` does of each source on the CPU, as rows: all but the draws in one pass."""
+    streams = [numpy_generator(source) for source in sources]
+    u = _between(np.array([_bits(rng, (count,)) for rng in streams]).reshape(-1, count))
+    for row in np.flatnonzero((u < FINE).any(axis=1)):
+        u[row] = _with_all_digits(u[row], partial(_draw, streams[row]))
+    return torch.from_numpy(u)
+
+
+def complement_each(u: Tensor, sources: Sequence[torch.Generator]) -> Tensor:
+    """Returns `complement` of each row of `uniform_each`, by its own source."""
+    rest = 1.0 - u
+    for row in (rest < FINE).any(dim=1).nonzero().flatten().tolist():
+        rest[row] = complement(u[row], partial(uniform, source=sources[row]))
+    return rest
 
 
 def sparse_positions(count: int, probability: float, source: torch.Generator) -> np.ndarray:

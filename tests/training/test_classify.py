@@ -9,8 +9,9 @@ from torch import Tensor, nn
 
 from tensorldp.errors import InputError
 from tensorldp.randomness import generator
-from tensorldp_papers.nets import Task, build
+from tensorldp_papers.nets import Task, build, classify
 from tensorldp_papers.nets.classify import fit, predict, scores
+from tensorldp_papers.nets.dense import dense_layers
 from tensorldp_papers.nets.federated import get_vector
 from tensorldp_papers.nets.reference_loops import plain_fit, plain_predict
 from tensorldp_papers.nets.registry import seed_model
@@ -77,6 +78,31 @@ def test_training_gives_the_weights_of_the_plain_loop_and_the_same_bits_again(ch
     # 39 steps of Adam of 1e-3 each
     torch.testing.assert_close(get_vector(quick), get_vector(plain), rtol=1e-3, atol=2e-5)
     assert torch.equal(predict(quick, x), plain_predict(plain, x))
+
+
+@pytest.mark.parametrize("model", ["fcn", "mlp", "linear"])
+@pytest.mark.parametrize("shape", [(12,), (8, 8)])
+def test_gradients_written_out_have_the_bits_of_autograds(
+    model: str, shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = Task(shape, 3)
+    x, y = torch.randn(150, *([1] * (len(shape) == 2)), *shape, generator=generator("x")), torch.arange(150) % 3
+    options: dict[str, Any] = {"epochs": 4, "batch_size": 64, "learning_rate": 1e-2}
+    assert dense_layers(build(model, task, generator()))
+    written = fit(build(model, task, generator()), x, y, generator=generator(1), **options)
+    monkeypatch.setattr(classify, "dense_layers", lambda _: None)
+    graph = fit(build(model, task, generator()), x, y, generator=generator(1), **options)
+    assert torch.equal(get_vector(written), get_vector(graph))
+    assert not torch.equal(get_vector(written), get_vector(build(model, task, generator())))
+
+
+def test_gradients_are_written_out_of_fully_connected_networks_alone() -> None:
+    assert dense_layers(build("small_cnn", Task((8, 8), 3), generator())) is None
+    assert dense_layers(nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))) is None
+    assert dense_layers(nn.Sequential(nn.Linear(3, 4, bias=False), nn.Linear(4, 2))) is None
+    frozen = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 2))
+    frozen[0].requires_grad_(False)
+    assert dense_layers(frozen) is None
 
 
 def test_bfloat16_learns_as_much_and_gives_the_same_bits_again() -> None:

@@ -19,9 +19,11 @@ from tensorldp_papers.papers.pldp_fl.clients import (
     Ledger,
     Preference,
     epsilon_levels,
+    epsilon_of,
     make_upload,
     preferences,
     range_lengths,
+    release_all,
 )
 from tensorldp_papers.papers.pldp_fl.rounds import replay, selections
 
@@ -213,3 +215,32 @@ def test_the_server_draws_other_clients_each_round_and_the_same_for_a_seed() -> 
     assert draw[0] == draw[1] != draw[2]
     assert all(len(set(row)) == 7 and set(row) <= set(range(10)) for row in draw[0])
     assert len({tuple(row) for row in draw[0]}) > 10
+
+
+@pytest.mark.parametrize("centre", ["zero", "global"])
+@each_mechanism
+def test_a_client_releases_the_same_bits_alone_and_with_others(mechanism: str, centre: str) -> None:
+    clients = preferences("e2", "t2", clients=12, largest=1.0)
+    uploads = [make_upload(mechanism, client, size=40, centre=centre) for client in clients]
+    start, own = torch.linspace(-0.1, 0.1, 40), 0.3 * torch.randn(12, 40, generator=generator("own"))
+    own[3, 5] = math.nan
+    together = release_all(uploads, start, own, [generator("noise", i) for i in range(12)])
+    alone = [upload.release(start, own[i], generator("noise", i)) for i, upload in enumerate(uploads)]
+    assert torch.equal(together, torch.stack(alone))
+    assert len(together.unique(dim=0)) == 12
+
+
+@pytest.mark.parametrize("mechanism", ["privunit", "gaussian-analytic"])
+def test_a_client_releases_the_same_whole_model_alone_and_with_others(mechanism: str) -> None:
+    uploads = [make_upload(mechanism, CLIENT, size=40, budget="model", delta=1e-5)] * 4
+    start, own = torch.zeros(40), torch.randn(4, 40, generator=generator("own"))
+    together = release_all(uploads, start, own, [generator("noise", i) for i in range(4)])
+    alone = [upload.release(start, own[i], generator("noise", i)) for i, upload in enumerate(uploads)]
+    assert torch.equal(together, torch.stack(alone))
+
+
+def test_uploads_of_other_ranges_have_their_curves_epsilon() -> None:
+    """The range of a weight takes no part in what PDPM guarantees."""
+    narrow, wide = (make_upload("pdpm", Preference(0, 1.0, -end, end), size=3) for end in (0.5, 2.0))
+    assert epsilon_of(narrow, 4, 1e-5) == epsilon_of(wide, 4, 1e-5) == narrow.curve().compose(4).epsilon(1e-5)
+    assert epsilon_of(narrow, 5, 1e-5) > epsilon_of(narrow, 4, 1e-5) > epsilon_of(narrow, 0, 1e-5) == 0.0

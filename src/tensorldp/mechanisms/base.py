@@ -341,8 +341,15 @@ class Mechanism(ABC):
             if isinstance(error, RuntimeError) and "overflow" not in str(error):
                 raise
             raise self._out_of_range(x.dtype) from error
+        return self._in_range(out)
+
+    def privatize_each(self, x: Tensor, generators: Sequence[torch.Generator]) -> Tensor:
+        """Returns what `privatize` does of each batch x[i] with generators[i], (generators, batch, *shape)."""
+        return torch.stack([self.privatize(batch, own) for batch, own in zip(x, generators, strict=True)])
+
+    def _in_range(self, out: Tensor) -> Tensor:
         if out.numel() and not all(math.isfinite(float(end)) for end in torch.aminmax(out)):
-            raise self._out_of_range(x.dtype)  # the message depends only on the release, noise included
+            raise self._out_of_range(out.dtype)  # the message depends only on the release, noise included
         return out
 
     def _out_of_range(self, dtype: torch.dtype) -> InputError:

@@ -19,7 +19,7 @@ from tensorldp.curves.laplace import LaplaceCurve
 from tensorldp.mechanisms.additive_noise import LAPLACE, AdditiveNoise
 from tensorldp.mechanisms.base import Mechanism
 from tensorldp.mechanisms.registry import register
-from tensorldp.randomness import complement, uniform
+from tensorldp.randomness import check_generator, complement, complement_each, uniform, uniform_each
 
 MIXED_COUNT = 128  # up to this many elements, every mixture of directions is tried
 
@@ -206,7 +206,21 @@ class Pdpm(Mechanism):
 
     def _randomize(self, x: Tensor, generator: torch.Generator) -> Tensor:
         coin = uniform(tuple(x.shape), generator)
-        coin, rest = (u.to(x.device) for u in (coin, complement(coin, partial(uniform, source=generator))))
+        rest = complement(coin, partial(uniform, source=generator))
+        return self._outcome(x, coin.to(x.device), rest.to(x.device))
+
+    def privatize_each(self, x: Tensor, generators: Sequence[torch.Generator]) -> Tensor:
+        flat, domain = self._examined(x.flatten(0, 1))
+        one_block = x[0].numel() * x.element_size() <= self.block_bytes
+        if domain is not None or not one_block or x.device.type != "cpu":
+            return super().privatize_each(x, generators)
+        sources = [check_generator(own, flat) for own in generators]
+        coin = uniform_each(x[0].numel(), sources)
+        rest = complement_each(coin, sources)
+        return self._in_range(self._outcome(flat, coin.view(flat.shape), rest.view(flat.shape))).view(x.shape)
+
+    def _outcome(self, x: Tensor, coin: Tensor, rest: Tensor) -> Tensor:
+        """Returns the releases that coins, uniform on (0, 1), decide on; `rest` is 1 - coin."""
         w = math.exp(-self.epsilon)
         above = (x.double() - self.box.low).div_(self.box.width).clamp_(0.0, 1.0)  # no cancellation at the ends
         first = (1.0 - above).mul_(w).add_(above).div_(1.0 + 2.0 * w)

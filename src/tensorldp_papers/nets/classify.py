@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from tensorldp.errors import InputError
 from tensorldp_papers.nets.compiled.loop import CompiledLoop, planned
 from tensorldp_papers.nets.computing import arithmetic, channels_last, flushing_denormals, lay_out
+from tensorldp_papers.nets.dense import DenseGradients, dense_layers
 from tensorldp_papers.nets.replay import Replay, can_replay
 from tensorldp_papers.progress import track
 
@@ -43,8 +44,14 @@ def fit(
     replays = x.device.type == "cuda" and can_replay(model)
     optimizer = torch.optim.Adam(trainable, lr=learning_rate, fused=True, capturable=replays)
     lay_out(model).train()
+    dense = dense_layers(model) if precision == "float32" else None
+    gradients = None if dense is None else DenseGradients(dense)
 
     def step(inputs: Tensor, labels: Tensor) -> None:
+        if gradients is not None:
+            gradients(inputs, labels)
+            optimizer.step()
+            return
         optimizer.zero_grad(set_to_none=True)
         with arithmetic(precision, x.device):
             found = model(channels_last(inputs))

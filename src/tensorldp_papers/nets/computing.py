@@ -28,7 +28,7 @@ def channels_last(x: Tensor) -> Tensor:
 
 def lay_out(model: nn.Module) -> nn.Module:
     """Lays out convolutions' weights, in place, as `channels_last` lays out their inputs; returns the model."""
-    if all(p.device.type == "cpu" for p in model.parameters()):
+    if all(p.device.type == "cpu" for p in model.parameters()) and any(p.dim() == 4 for p in model.parameters()):
         model.to(memory_format=torch.channels_last)
     return model
 

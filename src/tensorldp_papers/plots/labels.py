@@ -117,10 +117,12 @@ def _place(
     x = np.arange(window[0] + 3, max(window[2] - width, window[0] + 4), TRIED)
     y = np.arange(window[1] + 3, max(window[3] - height + 2, window[1] + 4), TRIED)
     corners = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
-    near, nearest = _distance(corners, width, height, own)
+    ways = _distances(x, y, width, height, own)
+    nearest = ways.argmin(axis=1)
+    near = ways[np.arange(len(ways)), nearest]
     far = np.full(len(corners), 1e3)
     for points in others:
-        far = np.minimum(far, _distance(corners, width, height, points)[0])
+        far = np.minimum(far, _distances(x, y, width, height, points).min(axis=1))
     free = np.ones(len(corners), dtype=bool)
     for box in boxes:
         apart = (
@@ -161,17 +163,12 @@ def _crosses(start: Points, end: Points, boxes: list[Points]) -> NDArray[np.bool
     return found
 
 
-def _distance(corners: Points, width: float, height: float, points: Points) -> tuple[Points, NDArray[np.intp]]:
-    """Computes the way from boxes at these lower left corners to the nearest point, 0 within; and which it is."""
-    across = np.maximum(
-        corners[:, None, 0] - points[None, :, 0], points[None, :, 0] - corners[:, None, 0] - width
-    ).clip(0)
-    along = np.maximum(
-        corners[:, None, 1] - points[None, :, 1], points[None, :, 1] - corners[:, None, 1] - height
-    ).clip(0)
-    far = np.hypot(across, along)
-    nearest = far.argmin(axis=1)
-    return far[np.arange(len(far)), nearest], nearest
+def _distances(x: Points, y: Points, width: float, height: float, points: Points) -> Points:
+    """Computes the ways from boxes with lower left corners at all of y and x to points, 0 within: (boxes, points)."""
+    across = np.maximum(x[:, None] - points[:, 0], points[:, 0] - x[:, None] - width).clip(0)
+    along = np.maximum(y[:, None] - points[:, 1], points[:, 1] - y[:, None] - height).clip(0)
+    ways: Points = np.hypot(across[None], along[:, None]).reshape(-1, len(points))
+    return ways
 
 
 def _together(ax: Axes, lines: list[Line2D]) -> list[list[Line2D]]:

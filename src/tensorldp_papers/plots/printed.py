@@ -12,10 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from tensorldp_papers.room_folders import room_files
 from tensorldp_papers.rooms import paper, rooms
+from tensorldp_papers.strict import read_yaml
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ def _tables() -> Iterator[dict[str, Any]]:
 
 @cache
 def _read(file: Path) -> dict[str, Any]:
-    table: dict[str, Any] = yaml.safe_load(file.read_text())
+    table: dict[str, Any] = read_yaml(file, "the printed numbers")
     return table
 
 

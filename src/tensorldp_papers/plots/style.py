@@ -136,6 +136,7 @@ def _looks(names: tuple[str, ...], own: tuple[tuple[str, str], ...]) -> dict[str
 CONTRAST = 4.5  # what WCAG 2.2 asks of text, 1.4.3
 
 
+@cache
 def readable(colour: str, background: str) -> str:
     """Returns the colour, made darker or lighter in steps of 2 % until it has a contrast of 4.5 with the background."""
     hue, light, saturation = colorsys.rgb_to_hls(*_channels(colour))

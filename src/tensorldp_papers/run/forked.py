@@ -24,7 +24,10 @@ if TYPE_CHECKING:  # what a caller does not import, and `typing`, would take it 
 SOCKET = "TENSORLDP_FORKED"  # the environment variable that says where to ask
 FIRST = "torch"  # which nearly all need: nobody is served before
 # most needed first: PyTorch imports its compiler, which takes as long again, for the first step of an optimizer
-LATER = "torch._dynamo pandas scipy.stats matplotlib.figure seaborn IPython.display ipykernel.kernelapp papermill.cli"
+LATER = (
+    "torch._dynamo pandas scipy.stats sklearn.metrics pydantic "
+    "matplotlib.figure seaborn IPython.display ipykernel.kernelapp papermill.cli"
+)
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LONGEST = 60  # characters of a folder in which sockets can be: with their own names they may have 107
 

@@ -252,6 +252,7 @@ class CompiledLoop:
             threads: how many plans are followed at the same time.
         """
         vectors = self.layout.pack(parameters).repeat(len(plans), 1)
+        plans = self._checked(plans)
         if threads == 1:
             for vector, plan in zip(vectors, plans, strict=True):
                 self._run(vector, plan, None, 0)
@@ -266,18 +267,23 @@ class CompiledLoop:
         vector, done = self.layout.pack(own), 0
         moments = torch.zeros(2, len(vector))
         for plan in plans:
-            self._run(vector, plan, moments, done)
+            self._run(vector, self._checked([plan])[0], moments, done)
             done += len(plan)
         with torch.no_grad():
             for parameter, found in zip(own, self.layout.unpack(vector), strict=True):
                 parameter.copy_(found)
 
-    def _run(self, vector: Tensor, plan: Tensor, moments: Tensor | None, done: int) -> None:
-        plan = plan.long().contiguous()
-        if plan.numel() and not -1 <= int(plan.min()) <= int(plan.max()) < len(self.x):
+    def _checked(self, plans: Sequence[Tensor]) -> list[Tensor]:
+        """Returns the plans as the C++ reads them; all are looked at together, as there are many small ones."""
+        plans = [plan.long().contiguous() for plan in plans]
+        every = torch.cat([plan.view(-1) for plan in plans]) if plans else torch.empty(0)
+        if every.numel() and not -1 <= int(every.min()) <= int(every.max()) < len(self.x):
             raise InputError(f"a plan must have indices of {len(self.x)} records, or -1")
-        if not bool((plan[:, 0] >= 0).all()):
+        if plans and not bool((torch.cat([plan[:, 0] for plan in plans]) >= 0).all()):
             raise InputError("every step of a plan needs a record")
+        return plans
+
+    def _run(self, vector: Tensor, plan: Tensor, moments: Tensor | None, done: int) -> None:
         library().tensorldp_train(
             self.layout.stages,
             ctypes.c_int32(len(self.layout.stages)),

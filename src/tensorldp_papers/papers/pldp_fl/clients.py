@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -111,9 +111,13 @@ class Upload(ABC):
     mechanism: Mechanism
     per_weight: float | None
 
-    @abstractmethod
     def release(self, start: Tensor, weights: Tensor, generator: torch.Generator) -> Tensor:
         """Releases the model (I,) that the server gets, from the global weights and the client's own, both (I,)."""
+        return self.release_each(start, weights.unsqueeze(0), [generator]).squeeze(0)
+
+    @abstractmethod
+    def release_each(self, start: Tensor, weights: Tensor, generators: Sequence[torch.Generator]) -> Tensor:
+        """Releases the models (clients, I) of several clients, each by its own generator, as `release` does one's."""
 
     @abstractmethod
     def curve(self) -> PrivacyCurve:
@@ -139,13 +143,13 @@ class PerWeight(Upload):
     def per_weight(self) -> float:  # type: ignore[override]
         return self.mechanism.epsilon
 
-    def release(self, start: Tensor, weights: Tensor, generator: torch.Generator) -> Tensor:
+    def release_each(self, start: Tensor, weights: Tensor, generators: Sequence[torch.Generator]) -> Tensor:
         if not self.mechanism.private:
             return weights
         box = self.mechanism.domain.as_box()
         values = weights - start if self.about_global else weights
         inside = box.project(values.nan_to_num(nan=box.centre, posinf=box.high, neginf=box.low))
-        released = self.mechanism.privatize(inside.unsqueeze(1), generator).squeeze(1)
+        released = self.mechanism.privatize_each(inside.unsqueeze(2), generators).squeeze(2)
         return start + released if self.about_global else released
 
     def curve(self) -> PrivacyCurve:
@@ -162,12 +166,26 @@ class WholeModel(Upload):
     def per_weight(self) -> float | None:  # type: ignore[override]
         return self.mechanism.epsilon if self.mechanism.epsilon_unit == "element" else None
 
-    def release(self, start: Tensor, weights: Tensor, generator: torch.Generator) -> Tensor:
-        change = (weights - start).nan_to_num(nan=0.0, posinf=0.0, neginf=0.0).unsqueeze(0)
-        return start + self.mechanism.privatize(self.mechanism.given_domain.project(change), generator).squeeze(0)
+    def release_each(self, start: Tensor, weights: Tensor, generators: Sequence[torch.Generator]) -> Tensor:
+        changes = (weights - start).nan_to_num(nan=0.0, posinf=0.0, neginf=0.0).unsqueeze(1)
+        inside = torch.stack([self.mechanism.given_domain.project(change) for change in changes])
+        return start + self.mechanism.privatize_each(inside, generators).squeeze(1)
 
     def curve(self) -> PrivacyCurve:
         return self.mechanism.curve()
+
+
+def release_all(
+    uploads: Sequence[Upload], start: Tensor, weights: Tensor, generators: Sequence[torch.Generator]
+) -> Tensor:
+    """Releases each client's model, (clients, I), by its own upload and generator; those of one upload together."""
+    alike: dict[Upload, list[int]] = {}
+    for place, upload in enumerate(uploads):
+        alike.setdefault(upload, []).append(place)
+    released = torch.empty_like(weights)
+    for upload, places in alike.items():
+        released[places] = upload.release_each(start, weights[places], [generators[place] for place in places])
+    return released
 
 
 @lru_cache(maxsize=256)
@@ -298,4 +316,18 @@ class Ledger:
 @lru_cache(maxsize=100_000)
 def epsilon_of(upload: Upload, count: int, delta: float) -> float:
     """Computes the epsilon of a whole model at `delta` over `count` uploads; 0 for none."""
-    return upload.curve().compose(count).epsilon(delta) if count else 0.0
+    if not count:
+        return 0.0
+    curve = _curve(upload)
+    found = _epsilon_of if isinstance(curve, Hashable) else _epsilon_of.__wrapped__  # a plug-in's may be of any kind
+    return found(curve, count, delta)
+
+
+@lru_cache(maxsize=1024)
+def _curve(upload: Upload) -> PrivacyCurve:
+    return upload.curve()
+
+
+@lru_cache(maxsize=100_000)  # uploads with other ranges have the same curves
+def _epsilon_of(curve: PrivacyCurve, count: int, delta: float) -> float:
+    return curve.compose(count).epsilon(delta)

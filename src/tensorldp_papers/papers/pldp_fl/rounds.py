@@ -20,6 +20,7 @@ from tensorldp_papers.papers.pldp_fl.clients import (
     make_upload,
     participant_count,
     preferences,
+    release_all,
 )
 from tensorldp_papers.papers.pldp_fl.settings import PldpCell
 from tensorldp_papers.papers.pldp_fl.simulation import ClientSimulation
@@ -68,12 +69,8 @@ def personalised_average(
         if clients:
             batches = {client: order(f"batches of client {client}, round {index}") for client in clients}
             local = simulation.train(weights, clients, batches.__getitem__)
-            released = torch.stack(
-                [
-                    ledger.uploads[client].release(weights, own, noise(f"noise of client {client}, round {index}"))
-                    for client, own in zip(clients, local, strict=True)
-                ]
-            )
+            noises = [noise(f"noise of client {client}, round {index}") for client in clients]
+            released = release_all([ledger.uploads[client] for client in clients], weights, local, noises)
             if optimised:
                 sizes = [len(simulation.shards[client]) for client in clients]
                 shares = fedoa_weights([ledger.nominal[client] for client in clients], sizes)
