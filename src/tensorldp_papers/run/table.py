@@ -31,6 +31,7 @@ GUARANTEE = [
 RUN = KEY[:-1]  # a cell and a seed
 TEXTS = [*KEY[:5], "metric", "guarantee_unit", "scale", "device", "isa", "precision", "commit"]
 COLUMNS = [*KEY, "value", *GUARANTEE, "scale", "seconds", "peak_mb", "device", "isa", "precision", "commit"]
+NUMBERS = ["delta", "value", "seconds", "peak_mb"]  # floats, even if all are whole
 SERIES = ["round", "epoch", "client"]  # which value of a series a row is
 SERIES_COLUMNS = [*RUN, *SERIES, "metric", "value"]
 CELL = ["study", "dataset", "variant", "mechanism", "epsilon"]
@@ -192,7 +193,8 @@ def all_rows(cells: Cells, scale: str) -> pd.DataFrame:
                 )
         except KeyError as error:
             raise InputError(f"the metrics of a cell lack {error}: delete the file and run again") from None
-    table = pd.DataFrame(rows, columns=[*COLUMNS, *SERIES]).astype(dict.fromkeys(SERIES, "Int64"))
+    table = pd.DataFrame(rows, columns=[*COLUMNS, *SERIES])
+    table = table.astype({**dict.fromkeys(SERIES, "Int64"), **dict.fromkeys(NUMBERS, float)})
     return table.sort_values([*KEY, *SERIES], ignore_index=True)
 
 
