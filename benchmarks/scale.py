@@ -7,9 +7,10 @@
 
 `plan`: the default targets of a grid of one study with many epsilons, in batches of 100: a run until it has planned and
 would start its first job, when it is stopped, and a dry run, which prints every job. `store`: made-up results of such a
-grid, three files a cell; how many batches one more epsilon changes, the study's tables, and, once that epsilon's results
-are there, what a run does before it plans, and the tables again. `metrics`: the kept table with more seeds, split and joined as a run's studies are; then the claims and
-one study's figure from it. `slurm`: short cells on a SLURM that this machine may use, as `tests/workflow/slurm.sh start
+grid, three files a cell; the study's tables, and, once the results of one more epsilon are there, what a run does with
+them before it plans, how many batches changed, and the tables again. `metrics`: the kept table with more seeds, split
+and joined as a run's studies are; then the claims and one study's figure from it. `slurm`: short cells on a
+SLURM that this machine may use, as `tests/workflow/slurm.sh start
 FOLDER` makes one; a cell's overhead is the run's time on all processors without the seconds inside the stages' scripts.
 The processor time and the peak memory are those of the process that is named and what it waits for.
 """
