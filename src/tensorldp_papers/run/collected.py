@@ -6,6 +6,7 @@ import shutil
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -18,7 +19,7 @@ from tensorldp_papers.run.table import read_table
 
 KEPT = ".collected"  # beside the tables, as Snakemake deletes these before they are made again
 NOTE = "collected.json"  # the digests of its tables, and those of the results of each cell; written last
-AS_TEXTS = {"dtype": defaultdict(lambda: str, epsilon=float), "keep_default_na": False}  # of a CSV file
+AS_TEXTS: dict[str, Any] = {"dtype": defaultdict(lambda: str, epsilon=float), "keep_default_na": False}  # of a CSV file
 
 
 def results_of(store: Store, manifest: Manifest, how: str) -> dict[str, str]:
@@ -53,10 +54,11 @@ def unchanged(folder: Path, names: Sequence[str], now: Mapping[str, str]) -> tup
 
 def _rows_of(table: pd.DataFrame, cells: set[str]) -> pd.DataFrame:
     """Returns the rows of some cells, which are named by their paths."""
-    texts = {epsilon: f"epsilon~{epsilon_text(epsilon)}" for epsilon in table["epsilon"].unique()}
-    variant = table["variant"].str.replace(",", "+")
-    parts = [table["dataset"], variant, table["mechanism"], table["epsilon"].map(texts)]
-    return table[table["study"].str.cat(parts, sep="/").isin(cells)] if len(table) else table
+    if table.empty:
+        return table
+    epsilons = table["epsilon"].map({epsilon: epsilon_text(epsilon) for epsilon in table["epsilon"].unique()})
+    folder = table["study"] + "/" + table["dataset"] + "/" + table["variant"].str.replace(",", "+")
+    return table[(folder + "/" + table["mechanism"] + "/epsilon~" + epsilons).isin(cells)]
 
 
 def keep(folder: Path, names: Sequence[str], now: Mapping[str, str]) -> None:
