@@ -7,9 +7,10 @@
 
 `plan`: the default targets of a grid of one study with many epsilons, in batches of 100: a run until it has planned and
 would start its first job, when it is stopped, and a dry run, which prints every job. `store`: made-up results of such a
-grid, three files a cell; what a run does with them before it plans, how many batches one more epsilon changes, and the
-study's tables. `metrics`: the kept table with more seeds, split and joined as a run's studies are; then the claims and
-one study's figure from it. `slurm`: short cells on a SLURM that this machine may use, as `tests/workflow/slurm.sh start
+grid, three files a cell; the study's tables, and, once the results of one more epsilon are there, what a run does with
+them before it plans, how many batches changed, and the tables again. `metrics`: the kept table with more seeds, split
+and joined as a run's studies are; then the claims and one study's figure from it. `slurm`: short cells on a
+SLURM that this machine may use, as `tests/workflow/slurm.sh start
 FOLDER` makes one; a cell's overhead is the run's time on all processors without the seconds inside the stages' scripts.
 The processor time and the peak memory are those of the process that is named and what it waits for.
 """
@@ -28,6 +29,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -152,21 +154,26 @@ def made_up(cell: AnyCell) -> Iterator[tuple[str, str, dict[str, Any]]]:
     yield "privacy", "audit", {"audit": [AUDIT], "run": RUN}
 
 
-def fill(store: Store, count: int) -> None:
-    """Writes made-up results of so many cells, and prints how many batches one more epsilon would change."""
+def fill(store: Store, count: int, *, more: bool = False) -> None:
+    """Writes those made-up results of so many cells, or of one more epsilon, that are not there, and their lists."""
     config = config_of(count, cells_per_job=1000)
     batches = make_plan(parse_settings(config)).batches()
-    more = make_plan(parse_settings({**config, "epsilons": {STUDY: [*config["epsilons"][STUDY], 0.005]}})).batches()
-    changed = {*map(tuple, more.values())} - {*map(tuple, batches.values())}
-    print(f"{len(batches)} batches; with one more epsilon {len(changed)} of {len(more)} are others", flush=True)
+    if more:
+        before, config["epsilons"][STUDY] = {*map(tuple, batches.values())}, [*config["epsilons"][STUDY], 0.005]
+        batches = make_plan(parse_settings(config)).batches()
+        changed = {*map(tuple, batches.values())} - before
+        print(f"with one more epsilon {len(changed)} of {len(batches)} batches are others", flush=True)
     for key, cells in batches.items():
         lists: dict[str, dict[str, dict[str, str]]] = {"scores": {}, "privacy": {}}
         for cell in cells:
             task = Task(cell, cell.settings(), "made up")
-            (store.results / "cells" / cell.path).mkdir(parents=True)
+            folder = store.results / "cells" / cell.path
+            is_new = not folder.exists()
+            folder.mkdir(parents=True, exist_ok=True)
             for kind, part, content in made_up(cell):
                 path, full = store.path(cell.path, part, task.key), {**task.made(), **content}
-                path.write_text(json.dumps({**full, SEAL: _seal_of_json(full, store.place(path))}))
+                if is_new:
+                    path.write_text(json.dumps({**full, SEAL: _seal_of_json(full, store.place(path))}))
                 lists[kind].setdefault(cell.path, {})[part] = task.key
         for kind, listed in lists.items():
             write_manifest(store.results / "batches" / "/".join(key) / f"{kind}.json", listed)
@@ -181,12 +188,19 @@ def store(results: int) -> None:
         place = Path(name) / "results"
         aside(fill, Store(place), results // 3)
         cost("the floor: a look at every file", "-c", LOOK, folder=place)
+        collect_again("its study's tables, from nothing", Path(name))
+        aside(partial(fill, more=True), Store(place), results // 3)
         tidy = "from pathlib import Path; from tensorldp_papers.run.store import Store; Store(Path('results')).tidy()"
         cost("opening it, before a run plans", "-c", tidy, folder=Path(name))
-        scores, privacy = (sorted(place.glob(f"batches/**/{kind}.json")) for kind in ("scores", "privacy"))
-        words: list[str | Path] = ["--scores", *scores, "--privacy", *privacy, "--results", place, "--scale", "quick"]
-        script = ROOT / "workflow" / "scripts" / "collect.py"
-        cost("its study's tables", script, *words, "--out", Path(name) / "out")
+        collect_again("the tables with one more epsilon", Path(name))
+
+
+def collect_again(what: str, folder: Path) -> None:
+    """Prints what collecting the tables of the study in a folder costs."""
+    place = folder / "results"
+    scores, privacy = (sorted(place.glob(f"batches/**/{kind}.json")) for kind in ("scores", "privacy"))
+    words: list[str | Path] = ["--scores", *scores, "--privacy", *privacy, "--results", place, "--scale", "quick"]
+    cost(what, ROOT / "workflow" / "scripts" / "collect.py", *words, "--code", "made up", "--out", folder / "out")
 
 
 def enlarge(reference: Path, rows: int) -> None:

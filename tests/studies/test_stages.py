@@ -1,6 +1,7 @@
 """The stages of a cell on small records, and the tables of what they give."""
 
 import math
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -190,18 +191,26 @@ def test_kept_keys_are_unique() -> None:
     assert not series.duplicated([*KEY, *SERIES]).any()
 
 
-def test_tables_of_studies_are_joined_to_what_one_table_of_all_would_be(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["metrics.parquet", "series.parquet", "guarantees.csv"])
+def test_tables_of_studies_are_joined_to_what_one_table_of_all_would_be(tmp_path: Path, name: str) -> None:
     single = {("a", "laplace", 0, "accuracy", "", 0): 0.1 + 0.2}
     series = {("b", "none", seed, "accuracy", place, 5): seed / 3 for seed in (0, 1) for place in ("", "round")}
-    quick = partial(metrics_table, scale="quick")
-    for make, suffix in ((quick, "parquet"), (series_table, "parquet"), (tables.guarantees_table, "csv")):
-        paths = [tmp_path / f"{study}.{suffix}" for study in "ab"]
-        for path, rows in zip(paths, (single, series), strict=True):
-            one = make(scored(rows))
-            one.to_parquet(path) if suffix == "parquet" else one.to_csv(path, index=False)
-        joined, whole = tables.join_tables(paths), make(scored(single | series))
-        if suffix == "parquet":
-            pd.testing.assert_frame_equal(joined, whole, check_exact=True)
-        assert joined.to_csv(index=False) == whole.to_csv(index=False)
-    series_table(scored(single)).to_parquet(empty := tmp_path / "empty.parquet")
-    assert tables.join_tables([empty]).empty
+    made: dict[str, Callable[..., pd.DataFrame]] = {
+        "metrics.parquet": partial(metrics_table, scale="quick"),
+        "series.parquet": series_table,
+        "guarantees.csv": tables.guarantees_table,
+    }
+    paths = [tmp_path / study / name for study in "ab"]
+    for path, rows in zip(paths, (single, series), strict=True):
+        tables.write_table(path, made[name](scored(rows)))
+    tables.join_tables(paths, out := tmp_path / name)
+    tables.write_table(whole := tmp_path / "whole" / name, made[name](scored(single | series)))
+    if out.suffix == ".csv":
+        assert out.read_bytes() == whole.read_bytes()
+    pd.testing.assert_frame_equal(tables.read_table(out), tables.read_table(whole), check_exact=True)
+    tables.join_tables(paths[:1], out)
+    assert out.read_bytes() == paths[0].read_bytes()  # series.parquet of this study is empty
+    paths[1].write_bytes(b"")
+    with pytest.raises(InputError, match=f"the file {paths[1]} is not what was computed for its place"):
+        tables.join_tables(paths, out)
+    assert out.read_bytes() == paths[0].read_bytes()

@@ -26,7 +26,7 @@ rule collect_study:
     localrule: True
     shell:
         "stage collect --scores {input.scores} --privacy {input.privacy} {params.checks} --scale {params.scale} "
-        "--out {params.folder} > {log} 2>&1"
+        "--code '{params.source}' --out {params.folder} > {log} 2>&1"
 
 
 rule collect:

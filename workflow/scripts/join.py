@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tensorldp_papers.run.cli import parser, run
-from tensorldp_papers.run.table import join_tables, write_table
+from tensorldp_papers.run.table import join_tables
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -16,7 +16,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     args = arg.parse_args(arguments)
     for out in args.out:
         folders = sorted(args.folders, key=lambda folder: folder.name)
-        write_table(out, join_tables([folder / out.name for folder in folders]))
+        join_tables([folder / out.name for folder in folders], out)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from tensorldp_papers.run.sealed import read_prepared
 from tensorldp_papers.run.table import CELL, read_rows, read_table
 
 CellKey = tuple[str, str, str, str, str]
-AT_HAND = 4  # studies whose rows are in memory: claims of a paper go through its studies again and again
+AT_HAND = 3  # studies whose rows are in memory: claims of a paper go through its studies again and again
 
 
 def key_of(cell: AnyCell) -> CellKey:

@@ -92,7 +92,8 @@ def audits_table(cells: Cells) -> pd.DataFrame:
                     "epsilon_lower": float(row["epsilon_lower"]),
                 }
             )
-    return pd.DataFrame(rows, columns=AUDIT_COLUMNS).sort_values(AUDIT_KEY, ignore_index=True)
+    # objects, so that how a value is written depends on no other row
+    return pd.DataFrame(rows, columns=AUDIT_COLUMNS, dtype=object).sort_values(AUDIT_KEY, ignore_index=True)
 
 
 AUDITED, NOT_AUDITED, REFUTED, NOTHING = "audited", "not audited", "refuted", "nothing guaranteed"

@@ -139,11 +139,11 @@ class Store:
 
     def __init__(self, results: Path) -> None:
         self.results = results
+        self._folder = f"{results}/"  # a million paths are made of texts in a fifth of the time
 
     def path(self, cell: str, part: str, key: str) -> Path:
         """Returns the file of a result: a cell's path, a part such as `seed~0`, `audit` or `model~0`, and its key."""
-        suffix = ".safetensors" if part.startswith("model~") else ".json"
-        return self.results / "cells" / cell / f"{part}.{key}{suffix}"
+        return Path(f"{self._folder}{_name(cell, part, key)}")
 
     def place(self, path: Path) -> str:
         """Returns the name under which a file of the folder is sealed: where it lies, with its cell, part and key."""
@@ -170,11 +170,18 @@ class Store:
         Raises:
             InputError: if one is missing, or not what was computed for its cell, part and key.
         """
-        paths = {cell: {part: self.path(cell, part, parts[part]) for part in parts} for cell, parts in manifest.items()}
         return {
-            cell: {part: read_sealed(path, self.place(path)) for part, path in parts.items()}
-            for cell, parts in paths.items()
+            cell: {part: read_sealed(self.path(cell, part, key), _name(cell, part, key)) for part, key in parts.items()}
+            for cell, parts in manifest.items()
         }
+
+    def written(self, cell: str, part: str, key: str) -> str:
+        """Returns a text that changes whenever a result is written or changed in any way; empty if there is none."""
+        try:
+            found = self.path(cell, part, key).stat()
+        except OSError:
+            return ""
+        return f"{found.st_ctime_ns} {found.st_size}"
 
     def holds(self, manifest: Manifest, since: float = 0.0) -> bool:
         """Returns whether all results of a manifest are there as they were written.
@@ -230,6 +237,11 @@ class Store:
         """Returns the folders of releases and models, of batches by number and of cells by name."""
         names = [f"{kind}/*/*/{batch}" for kind in ("perturbed", "models") for batch in ("[0-9]*", "*/*/epsilon~*")]
         return [folder for name in names for folder in self.results.glob(name) if folder.is_dir()]
+
+
+def _name(cell: str, part: str, key: str) -> str:
+    """Returns the place of a result in the folder of a run."""
+    return f"cells/{cell}/{part}.{key}{'.safetensors' if part.startswith('model~') else '.json'}"
 
 
 def _touched(path: Path) -> float:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import shutil
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from tensorldp.deltas import PROFILE_DELTAS
 from tensorldp.errors import InputError, described
@@ -25,6 +31,7 @@ GUARANTEE = [
 RUN = KEY[:-1]  # a cell and a seed
 TEXTS = [*KEY[:5], "metric", "guarantee_unit", "scale", "device", "isa", "precision", "commit"]
 COLUMNS = [*KEY, "value", *GUARANTEE, "scale", "seconds", "peak_mb", "device", "isa", "precision", "commit"]
+NUMBERS = ["delta", "value", "seconds", "peak_mb"]  # floats, even if all are whole
 SERIES = ["round", "epoch", "client"]  # which value of a series a row is
 SERIES_COLUMNS = [*RUN, *SERIES, "metric", "value"]
 CELL = ["study", "dataset", "variant", "mechanism", "epsilon"]
@@ -96,19 +103,44 @@ def read_table(
     Raises:
         InputError: if it is missing or damaged, or is not what `write_table` wrote there.
     """
-    try:
-        check_file(path)
+    with _readable(path):
         if path.suffix == ".parquet":
-            wanted = [("study", "in", [*studies])] if studies else None
-            return pd.read_parquet(path, columns=columns, filters=wanted, read_dictionary=TEXTS if compact else [])
+            return _read_parquet(path, studies, columns, compact=compact)
         table: pd.DataFrame = pd.read_csv(path, **options)
         return table
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Says in one sentence what is wrong with a table that is read; errors as of `read_table`."""
+    try:
+        check_file(path)
+        yield
     except FileNotFoundError:
         raise InputError(f"the table {path} is missing: run again") from None
     except (OSError, ValueError) as error:
         raise InputError(
             f"the table {path} cannot be read ({described(error)}): delete it, or restore a kept one, and run again"
         ) from None
+
+
+def _read_parquet(path: Path, studies: Collection[str], columns: list[str] | None, *, compact: bool) -> pd.DataFrame:
+    """Reads the row groups that may have rows of the studies alone: pandas would take several times the memory."""
+    texts = [name for name in pq.read_schema(path).names if compact and name in TEXTS]
+    with pq.ParquetFile(path, read_dictionary=texts) as source:
+        groups = [i for i in range(source.num_row_groups) if not studies or _may_have(source, i, studies)]
+        table = source.read_row_groups(groups, columns=columns)
+    if studies and not {*table["study"].unique().to_pylist()} <= {*studies}:
+        table = table.filter(pc.field("study").isin([*studies]))
+    kinds = dict.fromkeys((pa.string(), pa.large_string()), pd.StringDtype(na_value=np.nan))
+    found: pd.DataFrame = table.to_pandas(types_mapper=kinds.get, split_blocks=True, self_destruct=True)
+    return found
+
+
+def _may_have(source: pq.ParquetFile, group: int, studies: Collection[str]) -> bool:
+    """Returns whether a row group may have rows of these studies."""
+    known = source.metadata.row_group(group).column(source.schema_arrow.get_field_index("study")).statistics
+    return known is None or not known.has_min_max or any(known.min <= study <= known.max for study in studies)
 
 
 def write_table(path: Path, table: pd.DataFrame, *, sealed: bool = True) -> None:
@@ -161,7 +193,8 @@ def all_rows(cells: Cells, scale: str) -> pd.DataFrame:
                 )
         except KeyError as error:
             raise InputError(f"the metrics of a cell lack {error}: delete the file and run again") from None
-    table = pd.DataFrame(rows, columns=[*COLUMNS, *SERIES]).astype(dict.fromkeys(SERIES, "Int64"))
+    table = pd.DataFrame(rows, columns=[*COLUMNS, *SERIES])
+    table = table.astype({**dict.fromkeys(SERIES, "Int64"), **dict.fromkeys(NUMBERS, float)})
     return table.sort_values([*KEY, *SERIES], ignore_index=True)
 
 
@@ -183,9 +216,35 @@ def guarantees_table(cells: Cells) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=PROFILE_COLUMNS).sort_values(CELL, ignore_index=True)
 
 
-def join_tables(paths: Sequence[Path]) -> pd.DataFrame:
-    """Joins the rows of Parquet or CSV files of the same columns in their order; CSV values stay the texts they are."""
-    return joined([read_table(path, dtype=str, keep_default_na=False) for path in paths])
+def join_tables(paths: Sequence[Path], out: Path) -> None:
+    """Writes the rows of Parquet or CSV files of the same columns in their order, reading some at a time."""
+    with replacing(out) as temporary:
+        (_join_csv if out.suffix == ".csv" else _join_parquet)(paths, temporary)
+    seal_file(out)
+
+
+def _join_csv(paths: Sequence[Path], out: Path) -> None:
+    with out.open("wb") as joint:
+        for i, path in enumerate(paths):
+            with _readable(path), path.open("rb") as source:
+                names = source.readline()
+                joint.write(b"" if i else names)
+                shutil.copyfileobj(source, joint)
+
+
+def _join_parquet(paths: Sequence[Path], out: Path) -> None:
+    kinds, full = {}, []
+    for path in paths:
+        with _readable(path), pq.ParquetFile(path) as source:
+            kinds[path] = source.schema_arrow
+            full += [path] if source.metadata.num_rows else []  # an empty one has no types to tell
+    used = full or paths[:1]
+    kind = pa.unify_schemas([kinds[path] for path in used], promote_options="permissive")
+    with pq.ParquetWriter(out, kind) as joint:
+        for path in used:
+            with pq.ParquetFile(path) as source:
+                for group in range(source.num_row_groups):
+                    joint.write_table(source.read_row_group(group).cast(kind))
 
 
 def joined(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
