@@ -8,6 +8,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from tempfile import mkdtemp
 from types import ModuleType
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -91,7 +92,12 @@ class Collected:
         self.read: list[str] = []
         monkeypatch.setattr(collect, "AT_ONCE", 2)
         read = Store.read
-        monkeypatch.setattr(Store, "read", lambda store, found: self.read.extend(found) or read(store, found))
+
+        def noted(store: Store, found: Any) -> Any:
+            self.read.extend(found)
+            return read(store, found)
+
+        monkeypatch.setattr(Store, "read", noted)
         for number, epsilon in enumerate(("1", "2", "0.5", "inf", "1e-05")):
             self.compute(epsilon, float(number))
 
