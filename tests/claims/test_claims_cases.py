@@ -76,6 +76,7 @@ def noise(drawn: dict[str, float], trained: Means, rms: float = 10.0) -> Means:
 
 TIE, ORDER = dict.fromkeys(t.BASELINES, 0.4), {"idn": 0.3, "laplace": 0.3, "gaussian": 0.33, "mvg": 0.33}
 DARKNET, IMDB = of_noise("darknet", "fcn"), of_noise("imdb", "bilstm")
+SHORT = of_noise("imdb_glove_short", "bilstm")
 TRUE = {id: t.TLDP_TRUTHS[id].true for id in ("T48", "T49")}
 TLDP_CASES += [
     # where noise is far above the clip, networks of noise decide an order, for and against it, whatever was trained
@@ -85,6 +86,7 @@ TLDP_CASES += [
     ("T49", DARKNET, noise(TIE, TRUE["T49"], rms=9.9), HOLDS, ""),  # there they do not speak
     ("T48", IMDB, noise(TIE, TRUE["T48"]), HOLDS, ""),
     ("T48", IMDB, noise(dict.fromkeys(t.BASELINES, 0.5), TRUE["T48"]), FAILS, "networks"),
+    ("T48", SHORT, noise(dict.fromkeys(t.BASELINES, 0.5), TRUE["T48"]), OPEN, "50 tokens"),  # of another height
     ("T48", IMDB, noise(TIE, t.by({}, 0.6)), OPEN, ""),  # TLDP's own half is a matter of training
 ]
 
