@@ -20,7 +20,18 @@ import pandas as pd
 from tensorldp_papers.claims.base import Finding, NotRun, claim
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.fairness import SIMPLER, Scores, settle, shortfall
-from tensorldp_papers.claims.statements import AllOf, AnyOf, Both, Limit, Shortfall, Statement, finding, joined, minus, per_seed
+from tensorldp_papers.claims.statements import (
+    AllOf,
+    AnyOf,
+    Both,
+    Limit,
+    Shortfall,
+    Statement,
+    finding,
+    joined,
+    minus,
+    per_seed,
+)
 from tensorldp_papers.papers.tldp.claims.runs import (
     ABOUT,
     BASELINES,
@@ -168,7 +179,8 @@ def darknet_order(evidence: Evidence) -> Finding:
         drawn = _of_noise(evidence, scores.dataset, scores.arm)
         return [_above_in_noise(drawn, *pair) if drawn else scores.above(*pair) for pair in pairs]
 
-    return _by_arm(evidence, ["darknet"], BASELINES, test)
+    parts = sorted({cell.dataset for cell in evidence.cells(NOISE, dataset="darknet")} & SIMPLER.keys())
+    return _by_arm(evidence, ["darknet"], BASELINES, test, joined(f"{name}: {SIMPLER[name]}" for name in parts))
 
 
 def _start_as_printed(evidence: Evidence, dataset: str) -> str:
