@@ -119,6 +119,7 @@ METRICS = {
     "pldp_fl": "accuracy uploaded_megabytes",
     "pldp_synthetic": "relative_error",
     "reconstruction": "psnr error noise",
+    "tldp_noise": "weighted_f1 noise",
     "tldp_type1": "weighted_f1",
     "tldp_type2": "weighted_f1",
     "tldp_type3": "weighted_f1",

@@ -94,6 +94,7 @@ def as_stated(raw: dict[str, Any], scale: str) -> dict[tuple[str, str, str, floa
                 trained = {"limit": at.get("limit"), **at.get("training", {})}
                 for key, value in factors.items():
                     trained |= at.get("per_factor", {}).get(f"{key}={value}", {})
+                trained |= arm.get("training", {})
                 trained |= {key: value for key, value in factors.items() if key in settings_of}
                 for mechanism in arm["mechanisms"]:
                     own = arm.get("epsilons", {}).get(scale, at["epsilons"])

@@ -133,7 +133,8 @@ def _read_parquet(path: Path, studies: Collection[str], columns: list[str] | Non
     if studies and not {*table["study"].unique().to_pylist()} <= {*studies}:
         table = table.filter(pc.field("study").isin([*studies]))
     kinds = dict.fromkeys((pa.string(), pa.large_string()), pd.StringDtype(na_value=np.nan))
-    found: pd.DataFrame = table.to_pandas(types_mapper=kinds.get, split_blocks=True, self_destruct=True)
+    # in blocks of one kind, as columns that are not copied could not be written to
+    found: pd.DataFrame = table.to_pandas(types_mapper=kinds.get, self_destruct=True)
     return found
 
 

@@ -188,8 +188,11 @@ def _start_as_printed(evidence: Evidence, dataset: str) -> str:
     cells = evidence.cells(NOISE, dataset=dataset, mechanism="tldp-g", range="printed")
     if not cells:
         return ""
-    own = evidence.rows(NOISE, F1, dataset=dataset, mechanism="tldp-g", range="printed")
-    others = evidence.rows(NOISE, F1, dataset=dataset, mechanism=BASELINES, range=None)
+    try:
+        own = evidence.rows(NOISE, F1, dataset=dataset, mechanism="tldp-g", range="printed")
+        others = evidence.rows(NOISE, F1, dataset=dataset, mechanism=BASELINES, range=None)
+    except NotRun:
+        return ""
     means = others[others["epsilon"] == 10].groupby("mechanism", observed=True)["value"].mean()
     score = f"{own['value'].mean():.3f}, the baselines {means.min():.3f} to {means.max():.3f}"
     return f"with the printed Delta of 256 TLDP-G is noise, too, at epsilon 10: {score} as networks of noise"
