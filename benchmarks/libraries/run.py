@@ -104,7 +104,7 @@ Seconds are of processor time. A bound is on ε at the δ of the claim.
 ## Accountants
 
 At δ = 1e-5. The independent number is by mpmath, or by losses on a lattice, rounded down and up. An accountant that
-promises an upper bound may be above. Milliseconds are of a warm call, its and ours, on a machine with other work.
+promises an upper bound may be above. Milliseconds are of a warm call; ours were taken later, on a slower machine.
 
 | accountant | case | its ε | independent | off by a share of | our ε | ms | our ms |
 |---|---|---|---|---|---|---|---|
