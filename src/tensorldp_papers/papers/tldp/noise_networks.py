@@ -1,4 +1,4 @@
-"""Networks that are noise: the rounds of TLDP's Type III where users learn nothing.
+"""Networks that are noise: the rounds of TLDP's Type III (5.2.3) where users learn nothing.
 
 With noise far above the clip, what training adds is lost in it, and a mechanism's score is that of such networks.
 """

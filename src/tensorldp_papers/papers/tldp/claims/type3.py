@@ -6,7 +6,8 @@ then says in which. "Comparable" is at least 0.9 of the score without perturbati
 Where noise is far above the clip, training is lost in it, and a mechanism's score is that of networks of its noise
 alone, which `tldp_noise` draws: no length of training and no number of records changes it. There an order is a
 difference of more than 0.02, what a line of the figure hides. These rules are of 2026-11-29, before any network of
-noise was drawn.
+noise was drawn. One came after: the height of such a score (T48) is weak evidence where records have another form than
+the paper's, as cut or padded reviews change it.
 """
 
 from __future__ import annotations
