@@ -63,6 +63,8 @@ struct Clipper {
   std::vector<double> factors;           // of a record's gradient; 0 where it is not finite
   std::vector<double> scaled;            // gradients of one linear layer, times the factor
   std::vector<int64_t> kept;             // records whose gradient is finite
+  std::vector<Spot> busy;                // of one linear layer: where a record's input begins, and a gradient
+  std::vector<size_t> ends;              // of each output in `busy`
 
   Clipper(const Stage* stages, int32_t depth, const float* parameters, int64_t batch)
       : batch(batch), layers(make_layers(stages, depth, parameters, nullptr, batch)), factors(batch) {
@@ -149,15 +151,28 @@ struct Clipper {
           sums[o * layer.in_size + c] += clamped(d[o] * a[c], low, high);
       }
     }
+    if (!weighted) find_busy(layer);
     for (int64_t c = 0; c < layer.in_size; c += 4 * LANES) {  // in blocks, whose inputs lie in the cache
       const int64_t end = std::min(c + 4 * LANES, layer.in_size);
       int64_t o = 0;
-      for (; o + 4 <= layer.s.outputs; o += 4)
-        for (int64_t k = c; k < end; k += LANES)
-          weighted ? weigh_tile<4>(layer, o, k, sums) : clamp_tile<4>(layer, o, k, low, high, sums);
+      for (; weighted && o + 4 <= layer.s.outputs; o += 4)
+        for (int64_t k = c; k < end; k += LANES) weigh_tile<4>(layer, o, k, sums);
       for (; o < layer.s.outputs; o++)
-        for (int64_t k = c; k < end; k += LANES)
-          weighted ? weigh_tile<1>(layer, o, k, sums) : clamp_tile<1>(layer, o, k, low, high, sums);
+        for (int64_t k = c, next; k < end; k = next) {
+          next = !weighted && k + ROW * LANES <= end ? k + ROW * LANES : k + LANES;
+          if (weighted) weigh_tile<1>(layer, o, k, sums);
+          else next > k + LANES ? clamp_row<ROW>(layer, o, k, low, high, sums) : clamp_row<1>(layer, o, k, low, high, sums);
+        }
+    }
+  }
+
+  void find_busy(const Layer& layer) {  // where each output's gradient is not zero, as half are behind a ReLU
+    busy.clear(), ends.clear();
+    for (int64_t o = 0; o < layer.s.outputs; o++) {
+      for (const int64_t r : kept)
+        if (const float d = layer.gradient[r * layer.lanes + o]; d != 0.0f)
+          busy.push_back({int32_t(r * layer.in_size), d});
+      ends.push_back(busy.size());
     }
   }
 
@@ -175,18 +190,17 @@ struct Clipper {
     add_tile<M>(total, sums + o * layer.in_size + c, layer.in_size);
   }
 
-  template <int M>
-  void clamp_tile(const Layer& layer, int64_t o, int64_t c, float low, float high, double* sums) const {
-    constexpr int V = LANES / DOUBLES;
-    Wide total[M][V] = {};
-    for (const int64_t r : kept) {
-      const float* d = &layer.gradient[r * layer.lanes + o];
-      for (int v = 0; v < V; v++) {
-        const Half a = load_half(&layer.input[r * layer.in_size + c + v * DOUBLES]);
-        for (int m = 0; m < M; m++) total[m][v] += clamped(d[m] * a, low, high);
-      }
-    }
-    add_tile<M>(total, sums + o * layer.in_size + c, layer.in_size);
+  static constexpr int ROW = WIDTH >= 16 ? 4 : 2;  // times LANES sums stay in registers
+
+  template <int M>  // of one output and M times LANES inputs
+  void clamp_row(const Layer& layer, int64_t o, int64_t c, float low, float high, double* sums) const {
+    constexpr int V = M * LANES / DOUBLES;
+    Wide total[V] = {};
+    const Spot* end = busy.data() + ends[o];
+    for (const Spot* spot = busy.data() + (o ? ends[o - 1] : 0); spot < end; spot++)
+      for (int v = 0; v < V; v++)
+        total[v] += clamped(spot->value * load_half(&layer.input[spot->at + c + v * DOUBLES]), low, high);
+    for (int v = 0; v < V; v++) add_wide(sums + o * layer.in_size + c + v * DOUBLES, total[v]);
   }
 
   template <int M>
