@@ -100,10 +100,12 @@ def test_no_key_is_read_on_the_page(text: str, figures: Path) -> None:
 def test_the_page_begins_with_a_picture_and_says_which_studies_it_covers(text: str, figures: Path) -> None:
     parts = ('alt="The epsilon that a paper', '<h2 id="findings"', 'alt="One image', '<h2 id="explore"')
     assert sorted(parts, key=text.index) == list(parts)
-    less = "“Frontier”, “LATENT, search”, “TLDP, networks of noise” and “TVG, learning rates”"
+    less = (
+        "“Frontier”, “Frontier, representations”, “LATENT, search”, “TLDP, networks of noise” and “TVG, learning rates”"
+    )
     assert f"This run, on digits, has all studies but {less}." in read(text)
     narrow = page(figures, 1, metrics=metrics().assign(dataset="mine"))  # beside pictures of a wider run
-    assert "This run, on mine, has “TLDP Type I”, of 15 studies." in read(narrow)
+    assert "This run, on mine, has “TLDP Type I”, of 16 studies." in read(narrow)
     assert "The epsilon that a paper" in narrow
     assert "One image, what is released" not in narrow
     assert "Your data, mine, by the method of Figure 1 of the source (section 5), which lacks them." in narrow

@@ -2,6 +2,7 @@
 
 import math
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -204,6 +205,24 @@ def test_every_learner_beats_chance_by_far(folders: Folders) -> None:
     for learner in ("nearest", "least_squares", "covariance"):
         assert value(cell("gradients", epsilon="8", learner=learner), folders) > 0.8, learner
     assert value(cell("gradients", "none", "inf", learner="logistic"), folders) > 0.9
+
+
+@pytest.mark.parametrize("backbone", ["strokes", "gradients"])
+def test_records_that_are_held_out_are_scored_in_place_of_test_records_and_teach_nothing(
+    folders: Folders, other: Any, backbone: str
+) -> None:
+    held = replace(cell(backbone), training=cell(backbone).training.model_copy(update={"held_out": 0.2}))
+    private = 3000 if backbone == "strokes" else 2500
+    own = slice(private - private // 5, private)
+    x, y = blobs(3000, "train")
+    fewer = replace(cell(backbone), training=cell(backbone).training.model_copy(update={"limit": own.start}))
+    expected = METHOD.measure(fewer, other(backbone, "test", x[own], y[own]), 0, CPU)
+    found = METHOD.measure(held, folders[backbone], 0, CPU)
+    assert found[0] == {"metric": "accuracy_held_out", "value": expected[0]["value"]}
+    assert found[1] == expected[1]
+    labels = METHOD.test_labels(held, folders[backbone])
+    assert labels is not None
+    assert labels.tolist() == y[own].tolist()
 
 
 def test_mistakes_are_told(folders: Folders, other: Any, tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from tensorldp_papers.papers.tvg.learning_rates import METRIC, learning_rates
+from tensorldp_papers.papers.tvg.learning_rates import learning_rates
+from tensorldp_papers.run.held_out import METRIC
 
 
 def table(scores: dict[str, dict[float, list[float]]]) -> pd.DataFrame:

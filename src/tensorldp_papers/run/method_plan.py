@@ -15,6 +15,14 @@ SYNTHETIC = "synthetic"  # the dataset of cells that read none
 OWN_TABLE = "own_table"  # in an arm: any table of a user's own
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1)]
+HeldOut = Annotated[
+    float,
+    Field(
+        ge=0,
+        lt=1,
+        description="share of the training records, the last, that models are scored on in place of test records",
+    ),
+]
 Limit = Annotated[int, Field(ge=10)] | None
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import torch
 from safetensors import safe_open
@@ -22,6 +22,7 @@ from tensorldp_papers.papers.frontier.settings import FrontierCell
 from tensorldp_papers.public.dimension import DIMENSIONS, Plan, PublicTask, choose_dimension
 from tensorldp_papers.public.imagenet_classes import PUBLIC_IMAGES
 from tensorldp_papers.public.projection import MOST_DIRECTIONS, Projection, principal
+from tensorldp_papers.run.held_out import held_out_count
 from tensorldp_papers.run.records import read_records
 from tensorldp_papers.run.sealed import read_prepared
 
@@ -79,8 +80,16 @@ def labels_of(data: Path, split: str) -> tuple[Tensor, int]:
         raise InputError(f"the file {path} is not a represented split ({error}): delete it and run again") from None
 
 
-def private_count(cell: FrontierCell, records: int) -> tuple[int, int]:
-    """Counts the private records among a split's training records, and the public ones without labels."""
+class Shares(NamedTuple):
+    """How many training records are private, how many of the same kind are held out, and how many are public."""
+
+    private: int
+    held_out: int
+    public: int
+
+
+def shares_of(cell: FrontierCell, records: int) -> Shares:
+    """Counts the shares of a split's training records: first the private ones, last the public ones without labels."""
     public = 0 if cell.factors.backbone in UNFITTED else cell.training.public_records
     if cell.factors.backbone == "words" and public < PUBLIC_TEXTS:
         raise InputError(f"words is fitted on {PUBLIC_TEXTS} texts: public_records must be as many, got {public}")
@@ -90,7 +99,9 @@ def private_count(cell: FrontierCell, records: int) -> tuple[int, int]:
         )
     if records - public < 10:
         raise InputError(f"{cell.dataset} has {records} training records, too few for public_records: {public}")
-    return min(records - public, cell.training.limit or records), public
+    left = min(records - public, cell.training.limit or records)
+    held_out = held_out_count(cell.training.held_out, left)
+    return Shares(left - held_out, held_out, public)
 
 
 def mechanism_of(cell: FrontierCell, size: int) -> Mechanism:
@@ -140,7 +151,7 @@ def squared_error(cell: FrontierCell, size: int) -> float:
 @lru_cache(maxsize=64)
 def _plan(data: Path, key: str, cell: FrontierCell) -> Plan:
     labels, classes = labels_of(data, "train")
-    records, unlabelled = private_count(cell, len(labels))
+    shares = shares_of(cell, len(labels))
     public = read_public(data)
     letters = public.projection
     if letters is not None and cell.factors.backbone == "columns":
@@ -154,14 +165,14 @@ def _plan(data: Path, key: str, cell: FrontierCell) -> Plan:
 
     whole, private = cell.factors.learner != "nearest", cell.factors.private in ("record", "client")
     # a client's unit vector holds all classes at once: at least what as many records in one block each weigh
-    releases = classes * cell.training.clients if cell.factors.private == "client" else records
+    releases = classes * cell.training.clients if cell.factors.private == "client" else shares.private
     return choose_dimension(
         public.tasks(letters),
         error,
         releases,
         dimensions=[d for d in DIMENSIONS if d <= WIDEST_BLOCK] if private else DIMENSIONS,
         exponents=EXPONENTS if letters is None else (0.0,),
-        ridges=RIDGES if unlabelled and whole else (math.inf,),
+        ridges=RIDGES if shares.public and whole else (math.inf,),
         labels_private=private,
     )
 
@@ -183,17 +194,18 @@ class Material:
 
     x: Tensor  # private training records
     y: Tensor
-    x_test: Tensor
+    x_test: Tensor  # what models are scored on
     y_test: Tensor
     unlabelled: Tensor  # public records of the same kind; none for `UNFITTED`
     projection: Projection  # the whole public projection, unweighted
 
 
 @lru_cache(maxsize=1)
-def material(data: Path, public: int, limit: int | None) -> Material:
-    """Reads the records of a represented data set; the last `public` training records are the unlabelled ones."""
+def material(data: Path, shares: Shares) -> Material:
+    """Reads the records of a represented data set; models are scored on those held out, if any are."""
     train, test = (read_records(data / f"{split}.safetensors") for split in ("train", "test"))
-    x = train.x.float()
-    private, unlabelled = x[: len(x) - public][:limit], x[len(x) - public :]
+    x, scored = train.x.float(), slice(shares.private, shares.private + shares.held_out)
+    unlabelled = x[len(x) - shares.public :]
     projection = read_public(data).projection or principal(unlabelled, MOST_DIRECTIONS)
-    return Material(private, train.y[: len(x) - public][:limit], test.x.float(), test.y, unlabelled, projection)
+    x_test, y_test = (x[scored], train.y[scored]) if shares.held_out else (test.x.float(), test.y)
+    return Material(x[: shares.private], train.y[: shares.private], x_test, y_test, unlabelled, projection)

@@ -22,8 +22,8 @@ from tensorldp_papers.papers.frontier.knowledge import (
     material,
     mechanism_of,
     plan_of,
-    private_count,
     read_public,
+    shares_of,
 )
 from tensorldp_papers.papers.frontier.settings import FrontierCell, FrontierFactors, FrontierTraining
 from tensorldp_papers.public.dimension import Plan
@@ -76,15 +76,20 @@ class _PublicClassifier:
 class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
     """Metric `accuracy` on clean test records, or `accuracy_perturbed_test`, and the `dimension` of a release.
 
+    Where records are held out, models are scored on those alone, as `accuracy_held_out`.
+
     `across_sources_` and a learner's name is the metric by which the public control is chosen.
     `shuffled_epsilon` is the central guarantee of the same releases behind a trusted shuffler, where it is known.
     """
 
     def measure(self, cell: FrontierCell, data: Path | None, seed: int, device: torch.device) -> Rows:
         assert data is not None
+        rows = self._scored(cell, data, seed)
+        return [{**rows[0], "metric": f"{rows[0]['metric']}_held_out"}, *rows[1:]] if cell.training.held_out else rows
+
+    def _scored(self, cell: FrontierCell, data: Path, seed: int) -> Rows:
         labels, classes = labels_of(data, "train")
-        records, public = private_count(cell, len(labels))
-        found = material(data, public, records)
+        found = material(data, shares_of(cell, len(labels)))
         if cell.factors.private in ("test", "answer"):
             value, size = self._private_test(cell, found, classes, seed)
             return [
@@ -110,7 +115,11 @@ class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
 
     def test_labels(self, cell: FrontierCell, data: Path | None) -> Tensor | None:
         assert data is not None
-        return labels_of(data, "test")[0]
+        if not cell.training.held_out:
+            return labels_of(data, "test")[0]
+        labels, _ = labels_of(data, "train")
+        private, held_out, _ = shares_of(cell, len(labels))
+        return labels[private : private + held_out]
 
     def _unprotected(
         self, cell: FrontierCell, data: Path, found: Material, classes: int, seed: int

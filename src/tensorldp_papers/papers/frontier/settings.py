@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from tensorldp_papers.registries import METHODS
 from tensorldp_papers.run.cell import Cell
-from tensorldp_papers.run.method_plan import MEASURE, Count, Factors, MethodPlan, Training
+from tensorldp_papers.run.method_plan import MEASURE, Count, Factors, HeldOut, MethodPlan, Training
 
 Backbone = Literal["strokes", "gradients", "imagenet_160", "words", "columns"]
 
@@ -21,6 +21,7 @@ class FrontierTraining(Training):
         description="how many of the last training records are public, unlabelled; `strokes` and `columns` use none",
     )
     clients: Count = Field(1000, description="that share the records, where clients are protected")
+    held_out: HeldOut = 0.0
 
 
 class FrontierFactors(Factors):

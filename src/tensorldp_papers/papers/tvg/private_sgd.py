@@ -24,6 +24,7 @@ from tensorldp.mechanisms.tvg_budget import Schedule
 from tensorldp_papers.nets.private_sgd import GradientNoise, fit_private
 from tensorldp_papers.nets.train import empty_model, evaluate, federated_inputs, kept, new_model, restored
 from tensorldp_papers.papers.tvg.settings import PrivateSgdCell, PrivateSgdTraining
+from tensorldp_papers.run.held_out import held_out_count
 from tensorldp_papers.run.method import Audited, InsideMethod, Rows, Trained
 from tensorldp_papers.run.method_plan import ModelFactors
 from tensorldp_papers.run.privacy import describe
@@ -87,14 +88,9 @@ def gradient_release(cell: PrivateSgdCell, model: nn.Module, records: int) -> tu
 
 def divided(cell: PrivateSgdCell, records: Records) -> tuple[Records, Records | None]:
     """Returns the records that a model is trained on, and those that are held out to choose settings by, if any are."""
-    if not cell.training.held_out:
+    held = held_out_count(cell.training.held_out, len(records.x))
+    if not held:
         return records, None
-    held = round(cell.training.held_out * len(records.x))
-    if not 0 < held < len(records.x):
-        raise InputError(
-            f"held_out must leave records to train on and to score: {cell.training.held_out:g} of {len(records.x)} "
-            f"records holds {held} out"
-        )
     first = len(records.x) - held
     return records.first(first), replace(records, x=records.x[first:], y=records.y[first:])
 

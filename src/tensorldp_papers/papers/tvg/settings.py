@@ -14,6 +14,7 @@ from tensorldp_papers.run.method_plan import (
     SHARED,
     EpochTraining,
     Factors,
+    HeldOut,
     Limit,
     MethodPlan,
     ModelFactors,
@@ -75,9 +76,7 @@ class PrivateSgdTraining(ModelTraining):
     learning_rate_l2: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 0.5
     momentum: Annotated[float, Field(ge=0, lt=1)] = 0.0
     accountant: Literal["pld", "rdp"] = Field("pld", description="which finds the honest noise; PLD states the result")
-    held_out: Annotated[float, Field(ge=0, lt=1)] = Field(
-        0.0, description="share of the training records, the last, that models are scored on in place of test records"
-    )
+    held_out: HeldOut = 0.0
     pretrained: Literal[False] = False
 
 
