@@ -208,6 +208,17 @@ def test_every_learner_beats_chance_by_far(folders: Folders) -> None:
 
 
 @pytest.mark.parametrize("backbone", ["strokes", "gradients"])
+def test_the_number_of_a_public_codeword_teaches_at_its_epsilon(folders: Folders, backbone: str) -> None:
+    low, high = (cell(backbone, "k-rr", epsilon, private="code") for epsilon in ("0.1", "4"))
+    assert value(low, folders) < value(high, folders) > 0.8
+    assert METHOD.guarantee(high, folders[backbone])["pure_epsilon"] == pytest.approx(4)
+    shuffled = cell(backbone, "k-rr", "4", private="code", control="shuffled")
+    assert np.mean([value(shuffled, folders, seed) for seed in range(4)]) < 0.3
+    with pytest.raises(InputError, match="private: code takes the mechanism k-rr, got privunit"):
+        value(cell(backbone, private="code"), folders)
+
+
+@pytest.mark.parametrize("backbone", ["strokes", "gradients"])
 def test_records_that_are_held_out_are_scored_in_place_of_test_records_and_teach_nothing(
     folders: Folders, other: Any, backbone: str
 ) -> None:
@@ -236,6 +247,8 @@ def test_mistakes_are_told(folders: Folders, other: Any, tmp_path: Path) -> None
         value(cell("gradients", learner="prior"), folders)
     with pytest.raises(InputError, match="fitted on 5000 images: public_records must be as many, got 500"):
         METHOD.guarantee(cell("imagenet_160"), folders["gradients"])
+    with pytest.raises(InputError, match="learner is chosen, nearest or prior, got 'covariance'"):
+        cell(private="code", learner="covariance")
     with pytest.raises(InputError, match="only clients upload in rounds"):
         cell(rounds=3)
     with pytest.raises(InputError, match="too few for public_records: 500"):

@@ -30,11 +30,11 @@ class PublicTask:
     y_test: Tensor
     projection: Projection  # fitted on public features of the same kind
 
-    def on_spheres(self, exponent: float, dimensions: Sequence[int]) -> list[_UnitRows]:
+    def on_spheres(self, exponent: float, dimensions: Sequence[int]) -> list[UnitRows]:
         """Returns the task at each dimension, its coordinates the first of the largest one's."""
         whole = self.projection.weighted(exponent).first(max(dimensions))
         x, test = whole.coordinates(self.x), whole.coordinates(self.x_test)
-        return [_UnitRows(to_sphere(x[:, :d]), self.y, to_sphere(test[:, :d]), self.y_test) for d in dimensions]
+        return [UnitRows(to_sphere(x[:, :d]), self.y, to_sphere(test[:, :d]), self.y_test) for d in dimensions]
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,7 @@ class Plan:
     exponent: float  # how far they are whitened, see `Projection.weighted`
     ridge: float  # of the learner's public metric; infinite gives the plain distance
     accuracy: float  # what the public tasks promise
+    codewords: int = 0  # how many, where a release is the number of one
 
 
 def mean_error(error: Error, dimension: int, records: int, classes: int, *, labels_private: bool) -> float:
@@ -58,7 +59,7 @@ def mean_error(error: Error, dimension: int, records: int, classes: int, *, labe
 
 
 @dataclass(frozen=True)
-class _UnitRows:
+class UnitRows:
     """A public task whose records are unit rows of some dimension."""
 
     rows: Tensor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -17,8 +17,10 @@ from tensorldp.errors import InputError
 from tensorldp.mechanism_table import NO_PRIVACY
 from tensorldp.mechanisms import Ball, Box, Mechanism, make
 from tensorldp.mechanisms.latent import Latent
+from tensorldp.mechanisms.randomized_response import KaryRandomizedResponse
 from tensorldp_papers.data.text import PUBLIC_TEXTS
 from tensorldp_papers.papers.frontier.settings import FrontierCell
+from tensorldp_papers.public.codewords import choose_codewords
 from tensorldp_papers.public.dimension import DIMENSIONS, Plan, PublicTask, choose_dimension
 from tensorldp_papers.public.imagenet_classes import PUBLIC_IMAGES
 from tensorldp_papers.public.projection import MOST_DIRECTIONS, Projection, principal
@@ -130,6 +132,18 @@ def answer_mechanism(cell: FrontierCell, classes: int) -> Mechanism:
     return make(cell.mechanism, epsilon=cell.nominal_epsilon, domain=Box(0, classes - 1, (1,)), delta=cell.delta)
 
 
+def code_mechanism(cell: FrontierCell, codewords: int) -> KaryRandomizedResponse:
+    """Makes k-RR on the numbers of so many codewords.
+
+    Raises:
+        InputError: if the cell's mechanism is another.
+    """
+    mechanism = answer_mechanism(cell, codewords)
+    if not isinstance(mechanism, KaryRandomizedResponse):
+        raise InputError(f"private: code takes the mechanism k-rr, got {cell.mechanism}")
+    return mechanism
+
+
 def squared_error(cell: FrontierCell, size: int) -> float:
     """Computes the expected squared error of one release; for a mechanism without a closed form, that of PrivUnitG.
 
@@ -164,6 +178,11 @@ def _plan(data: Path, key: str, cell: FrontierCell) -> Plan:
         return errors[size]
 
     whole, private = cell.factors.learner != "nearest", cell.factors.private in ("record", "client")
+    exponents = EXPONENTS if letters is None else (0.0,)
+    ridges = RIDGES if shares.public and whole else (math.inf,)
+    if cell.factors.private == "code":
+        tasks, of = public.tasks(letters), partial(code_mechanism, cell)
+        return choose_codewords(tasks, of, shares.private, exponents=exponents, ridges=ridges)
     # a client's unit vector holds all classes at once: at least what as many records in one block each weigh
     releases = classes * cell.training.clients if cell.factors.private == "client" else shares.private
     return choose_dimension(
@@ -171,8 +190,8 @@ def _plan(data: Path, key: str, cell: FrontierCell) -> Plan:
         error,
         releases,
         dimensions=[d for d in DIMENSIONS if d <= WIDEST_BLOCK] if private else DIMENSIONS,
-        exponents=EXPONENTS if letters is None else (0.0,),
-        ridges=RIDGES if shares.public and whole else (math.inf,),
+        exponents=exponents,
+        ridges=ridges,
         labels_private=private,
     )
 

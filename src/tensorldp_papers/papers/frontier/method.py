@@ -13,11 +13,13 @@ from torch import Tensor
 from tensorldp.curves.shuffling import shuffled_epsilon
 from tensorldp.errors import InputError
 from tensorldp.mechanisms import Mechanism
+from tensorldp.mechanisms.randomized_response import KaryRandomizedResponse
 from tensorldp_papers.papers.frontier.knowledge import (
     FITTED,
     Material,
     answer_mechanism,
     as_released,
+    code_mechanism,
     labels_of,
     material,
     mechanism_of,
@@ -26,6 +28,7 @@ from tensorldp_papers.papers.frontier.knowledge import (
     shares_of,
 )
 from tensorldp_papers.papers.frontier.settings import FrontierCell, FrontierFactors, FrontierTraining
+from tensorldp_papers.public.codewords import release_codes
 from tensorldp_papers.public.dimension import Plan
 from tensorldp_papers.public.least_squares import discriminant_from_releases, least_squares, logistic
 from tensorldp_papers.public.means import (
@@ -57,6 +60,7 @@ from tensorldp_papers.run.streams import common_stream, noise_stream
 SHUFFLED_DELTA = 1e-6
 COVERED = {
     "features": LABELS,
+    "code": LABELS,
     "record": "the label is part of the release",
     "test": "of a test record; the model and the training records are public",
     "answer": "of a test record; the model and the training records are public",
@@ -192,7 +196,12 @@ class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
         elif private == "record":
             scores = nearest_block_mean(mechanism.privatize(label_blocks(rows, y, classes), source), classes, metric)
         else:
-            released = mechanism.privatize(rows, source)
+            if isinstance(mechanism, KaryRandomizedResponse):
+                public = read_public(data).arrays["task_x"] if unlabelled is None else unlabelled
+                book = clusters(projection(public), plan.codewords, common_stream(cell, seed, "codewords"))
+                released = release_codes(rows, book, mechanism, source)
+            else:
+                released = mechanism.privatize(rows, source)
             if cell.factors.learner == "least_squares":
                 scores = least_squares(released, y, classes, mechanism)
             elif cell.factors.learner == "covariance":
@@ -238,7 +247,10 @@ class Frontier(MeasureMethod[FrontierTraining, FrontierFactors]):
             return answer_mechanism(cell, classes)
         if private == "test":
             return mechanism_of(cell, max(classes - 1, 2))
-        size = plan_of(cell, data).dimension
+        plan = plan_of(cell, data)
+        if private == "code":
+            return code_mechanism(cell, plan.codewords)
+        size = plan.dimension
         if private == "client":
             return mechanism_of(cell, upload_size(size, classes))
         return mechanism_of(cell, size if private == "features" else size * classes)

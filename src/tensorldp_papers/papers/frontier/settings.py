@@ -28,10 +28,11 @@ class FrontierFactors(Factors):
     """What is released from what, over which representation."""
 
     backbone: Backbone = Field(description="the public representation")
-    private: Literal["features", "record", "test", "answer", "client"] = Field(
+    private: Literal["features", "code", "record", "test", "answer", "client"] = Field(
         "features",
-        description="what is released: features of training records, those with the label, features of test records, "
-        "the device's own answer to a test record, or the change of a client's model over the representation",
+        description="what is released: features of training records, the number of their nearest public codeword, "
+        "features with the label, features of test records, the device's own answer to a test record, or the change of "
+        "a client's model over the representation",
     )
     rounds: Count = Field(1, description="uploads of a client in the whole run, which share its epsilon")
     learner: Literal["chosen", "prior", "nearest", "least_squares", "covariance", "logistic"] = Field(
@@ -42,6 +43,12 @@ class FrontierFactors(Factors):
         None,
         description="labels shuffled, or public data alone: where they have no label, clusters named by test labels",
     )
+
+    @model_validator(mode="after")
+    def _codes_are_learnt_from_by_class_means(self) -> FrontierFactors:
+        if self.private == "code" and self.learner not in ("chosen", "nearest", "prior"):
+            raise ValueError(f"private is 'code', whose learner is chosen, nearest or prior, got {self.learner!r}")
+        return self
 
     @model_validator(mode="after")
     def _rounds_are_of_clients(self) -> FrontierFactors:
