@@ -63,6 +63,7 @@ LEAST_NOISE = "t1"  # the smallest safe ranges
 ZERO_ALONE = "safe ranges around zero alone, none around the weights that the server has sent"
 LOSS = SCORE  # what privacy costs is more with fewer records: a weaker run lowers the difference
 NEARLY = 0.01  # three standard errors, as above
+LATE = 0.7  # of the rounds: 35 of 50
 MINOR, SIMILAR = Limit(0.01, "relatively minor"), Limit(0.03, "similar")
 
 
@@ -100,7 +101,7 @@ class Runs:
         text = f"accuracy of {eps} with {{}}{on}, to be above chance"
         return AnyOf([Between(text.format(tau), self.last(eps, tau), low=chance) for tau in taus])
 
-    def shares(self, metric: str) -> dict[float, pd.DataFrame]:
+    def shares(self, metric: str | None) -> dict[float, pd.DataFrame]:
         """Returns rows of Figure 3's arm (eps_3, tau_1) by the share of clients in a round, rising; none if unplanned.
 
         The arm's cell at the study's own share is one of the nine combinations, which has no such factor.
@@ -356,9 +357,12 @@ def linear_communication(evidence: Evidence) -> Finding:
     )
 
 
-@claim("P11", expected=f"on each data set a rise up to 0.7, and less than {MINOR} after it")
+@claim("P11", expected=f"on each data set a rise up to 0.7, and less than {MINOR} after it, in rounds 35 to 50")
 def participation(evidence: Evidence) -> Finding:
-    """On all records where that was run with such shares of the clients."""
+    """On all records where that was run with such shares of the clients; of another length the last 30 %.
+
+    Accuracy after a single round varies by 0.034 from seed to seed, the mean of these rounds by 0.019.
+    """
 
     def has_shares(runs: Runs) -> bool:
         shares = runs.shares("accuracy")
@@ -374,12 +378,19 @@ def participation(evidence: Evidence) -> Finding:
         raise evidence.lacks(f"{FEDERATED} on mnist with shares of clients below, at and above 0.7")
 
     def test(runs: Runs) -> Statement:
-        points = {share: per_seed(rows) for share, rows in runs.shares("accuracy").items()}
+        points = {share: _at_the_end(evidence, rows) for share, rows in runs.shares(None).items()}
         low, most = min(points), max(points)
         rise = higher(f"accuracy on {runs.dataset} at a share of 0.7 minus at {low:g}", points[0.7], points[low])
         return AllOf([rise, Between(f"at {most:g} minus at 0.7", minus(points[most], points[0.7]), -MINOR, MINOR)])
 
     return best_centre(evidence, names, test, [LEAST_NOISE], "e3", on_all=has_shares)
+
+
+def _at_the_end(evidence: Evidence, rows: pd.DataFrame) -> Estimate:
+    """The mean accuracy over the last rounds of each seed."""
+    marks = evidence.by_mark(rows, "accuracy")
+    last = max(map(int, marks.columns))
+    return estimate(marks[[mark for mark in marks.columns if int(mark) >= LATE * last]].mean(axis=1).tolist())
 
 
 def _after(evidence: Evidence, count: int, rows: pd.DataFrame) -> Estimate:
