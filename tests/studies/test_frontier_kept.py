@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from tensorldp_papers.data import catalogue
+from tensorldp_papers.papers.frontier.representations import representations
 from tensorldp_papers.plots.means import adds_from
 from tensorldp_papers.quoting.values import Table, read_as
 
@@ -98,3 +99,10 @@ def test_the_page_is_right_that_private_records_add_nothing_on_imdb_alone(every:
         assert math.isinf(found) == (dataset == "imdb"), dataset
         clean = rows[(rows["mechanism"] == "none") & (rows["variant"] == variant)]["value"].mean()
         assert (clean < known["value"].mean()) == (dataset == "imdb"), dataset
+
+
+def test_representations_are_those_that_held_out_records_choose() -> None:
+    search = pd.read_parquet(REFERENCE / "metrics.parquet", filters=[("study", "==", "frontier_search")])
+    table = representations(search)
+    chosen = table[table["chosen"]].set_index("dataset")["backbone"].to_dict()
+    assert chosen == {name: variant.removeprefix("backbone=") for name, (variant, *_) in MAIN.items() if name != "imdb"}
