@@ -23,8 +23,8 @@ from tensorldp_papers.run.streams import common_stream, noise_stream
 NOISE = """covariance noise, defence, gradient noise, noise, parameter noise, purpose of noise, released victims,
 releases, test feature noise, training defence, {split} noise"""
 SHARED = """attack, attacked network, augmentation, batches, batches of user {user}, candidates, classifier, clients,
-clusters, lots, member batches, member model, members, model, network, permuted labels, purpose of order, selection,
-sensitivity, shuffled labels, starts, trained network, users, values"""
+clusters, codewords, lots, member batches, member model, members, model, network, permuted labels, purpose of order,
+selection, sensitivity, shuffled labels, starts, trained network, users, values"""
 
 
 def uses() -> dict[str, set[str]]:
