@@ -32,7 +32,7 @@ def decoded(words: Tensor, mechanism: KaryRandomizedResponse) -> Tensor:
 def release_codes(
     rows: Tensor, book: LinearScores, mechanism: KaryRandomizedResponse, source: torch.Generator
 ) -> Tensor:
-    """Releases the number of each row's nearest codeword, and returns the vectors that the numbers stand for.
+    """Releases the number of each row's nearest codeword; returns what the numbers stand for, (records, dimension).
 
     Args:
         rows: (records, dimension).
@@ -63,6 +63,9 @@ def choose_codewords(
         records: how many private records there will be.
         exponents: how far to whiten, see `Projection.weighted`.
         ridges: ridges of the learner's public metric; infinite gives the plain distance.
+
+    Raises:
+        InputError: if a task has fewer records than the fewest codewords.
     """
     most = min(task.projection.dimension for task in tasks)
     counts = [k for k in COUNTS if k <= min(len(task.x) for task in tasks)]
