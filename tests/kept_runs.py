@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from tensorldp_papers.kept.merge import merge_run
+from tensorldp_papers.kept.merge import merge_runs
 from tensorldp_papers.kept.provenance import name_of
 from tensorldp_papers.run.cell import AnyCell
 from tensorldp_papers.run.code_digest import code_of_cell
@@ -79,7 +79,7 @@ class Kept:
 
     def merge(self, cells: Iterable[AnyCell], **made: Any) -> list[str]:
         """Merge a finished run of these cells."""
-        return merge_run(finish(self.runs / str(len(list(self.runs.glob("*")))), cells, **made), self.folder)
+        return merge_runs([finish(self.runs / str(len(list(self.runs.glob("*")))), cells, **made)], self.folder)
 
     def table(self, name: str) -> pd.DataFrame:
         """One of its tables."""

@@ -20,7 +20,7 @@ from tensorldp_papers.claims.base import load_checks
 from tensorldp_papers.claims.evidence import Evidence
 from tensorldp_papers.claims.table import COLUMNS, claims_table
 from tensorldp_papers.kept.decide import KeptEvidence, decide_again
-from tensorldp_papers.kept.merge import merge_run
+from tensorldp_papers.kept.merge import merge_runs
 from tensorldp_papers.kept.provenance import noted_training
 from tensorldp_papers.papers.tldp.claims import runs as tldp_runs
 from tensorldp_papers.papers.tldp.claims import theorems as tldp_theorems
@@ -185,7 +185,7 @@ def test_the_kept_verdicts_are_those_of_the_kept_rows_and_no_reason_of_a_later_r
 
 
 def test_claims_see_the_training_settings_that_rows_were_made_with(tmp_path: Path) -> None:
-    merge_run(finish(tmp_path / "run", tiny(9)), tmp_path / "reference")
+    merge_runs([finish(tmp_path / "run", tiny(9))], tmp_path / "reference")
     reference = tmp_path / "reference"
     for noted, epochs in ((noted_training(reference), 9), ({}, 8)):
         assert {cell.training.model_dump()["epochs"] for cell in KeptEvidence(reference, noted).plan.cells} == {epochs}
@@ -194,7 +194,7 @@ def test_claims_see_the_training_settings_that_rows_were_made_with(tmp_path: Pat
 def test_claims_see_each_study_at_the_scale_of_its_own_rows(tmp_path: Path) -> None:
     quick, desk = tiny(), planned(studies=["tldp_type2"], scale="desk", datasets={"tldp_type2": ["digits"]})
     for scale, cells in (("quick", quick), ("desk", desk)):
-        merge_run(finish(tmp_path / scale, cells, scale=scale), tmp_path / "reference")
+        merge_runs([finish(tmp_path / scale, cells, scale=scale)], tmp_path / "reference")
     evidence = KeptEvidence(tmp_path / "reference")
     assert evidence.scale == "desk"
     assert {c.path: c.training for c in evidence.plan.cells} == {c.path: c.training for c in (*quick, *desk)}

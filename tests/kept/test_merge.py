@@ -12,7 +12,7 @@ from kept_runs import REFERENCE, Cells, Kept, finish, planned, tiny, with_seeds
 
 from tensorldp.errors import InputError
 from tensorldp.files import read_arrays, read_json, write_arrays
-from tensorldp_papers.kept.merge import merge_run, summarise
+from tensorldp_papers.kept.merge import merge_runs, summarise
 from tensorldp_papers.kept.provenance import (
     METRICS,
     ORIGIN,
@@ -96,14 +96,34 @@ def test_a_larger_scale_replaces_a_smaller_one_and_not_the_other_way(kept: Kept)
     assert kept.merge(CELLS) == []
 
 
+def test_runs_that_have_all_kept_seeds_only_together_are_taken_together(kept: Kept, tmp_path: Path) -> None:
+    kept.merge(with_seeds(CELLS, 0, 1, 2))
+    first = finish(tmp_path / "first", with_seeds(LONGER, 0, 1), value=0.7)
+    second = finish(tmp_path / "second", with_seeds(LONGER, 1, 2), value=0.9)
+    for one in (first, second):
+        with pytest.raises(InputError, match="kept with other settings and this run has only"):
+            merge_runs([one], kept.folder)
+    merge_runs([first, second], kept.folder)
+    values = kept.table("metrics.parquet").groupby("seed")["value"].unique()
+    assert {seed: list(found) for seed, found in values.items()} == {0: [0.7], 1: [0.9], 2: [0.9]}
+    assert len(kept.table("series.parquet")) == len(kept.values) == 3 * len(LONGER)
+
+
+def test_runs_at_several_scales_are_not_taken_together(kept: Kept, tmp_path: Path) -> None:
+    runs = [finish(tmp_path / scale, ONE, scale=scale) for scale in ("desk", "quick")]
+    with pytest.raises(InputError, match="are at scales quick and desk: merge each scale by itself"):
+        merge_runs(runs, kept.folder)
+    assert not kept.folder.exists()
+
+
 def test_studies_that_are_not_asked_for_and_results_that_no_commit_made_are_left_out(
     kept: Kept, tmp_path: Path
 ) -> None:
     run = finish(tmp_path / "run", [*CELLS, *OTHERS], commit="c+")
     with pytest.raises(InputError, match=r"are in no commit \(c\+\): run them again from a clean tree"):
-        merge_run(run, kept.folder)
+        merge_runs([run], kept.folder)
     assert not kept.folder.exists()
-    assert merge_run(run, kept.folder, only=["pldp_synthetic"], allow_dirty=True) == ["pldp_synthetic"]
+    assert merge_runs([run], kept.folder, only=["pldp_synthetic"], allow_dirty=True) == ["pldp_synthetic"]
     assert set(kept.table("metrics.parquet")["study"]) == {"pldp_synthetic"}
 
 
@@ -117,7 +137,7 @@ def test_pictures_are_kept_as_long_as_rows_that_they_belong_to(kept: Kept, tmp_p
             (run / "pictures").mkdir()
             drawn = {name: np.full((2, 2), shade, np.uint8) for name, shade in shades.items()}
             write_arrays(run / "pictures" / own.name, drawn)
-        merge_run(run, kept.folder)
+        merge_runs([run], kept.folder)
         return {name: int(made[0, 0]) for name, made in read_arrays(own)[0].items()} if own.exists() else {}
 
     assert merge("1", CELLS, names) == names
@@ -162,7 +182,7 @@ def test_a_run_whose_files_do_not_fit_is_refused(
     run = finish(tmp_path / "run", with_seeds(ONE, 2))
     damage(run)
     with pytest.raises(InputError, match=told):
-        merge_run(run, kept.folder)
+        merge_runs([run], kept.folder)
     assert kept.values == HALF
 
 
@@ -173,7 +193,7 @@ def test_results_tell_what_made_them_whatever_else_lies_beside_them(kept: Kept, 
     shutil.copytree(stale / "cells", run / "cells", dirs_exist_ok=True)
     own = "tldp_type1/digits/{}/scores.json".format
     write_manifest(run / "batches" / own(7), read_manifests([stale / "batches" / own(0)]))
-    merge_run(run, kept.folder)
+    merge_runs([run], kept.folder)
     assert set(kept.table("provenance.parquet")["method_version"]) == {3}
 
 

@@ -14,7 +14,7 @@ import yaml
 from kept_runs import ROOT, WORKFLOW, Cells, Kept, planned, tiny
 
 from tensorldp.errors import InputError
-from tensorldp_papers.kept.merge import merge_run
+from tensorldp_papers.kept.merge import merge_runs
 from tensorldp_papers.kept.plan import computed
 from tensorldp_papers.kept.recompute import compare_with_then, draw, equal, give_versions, recompute, snakemake
 
@@ -168,7 +168,7 @@ def test_a_real_run_is_merged_computed_anew_by_the_workflow_and_equal(
     reference, cells = tmp_path / "reference", planned(**grid)
     command = [sys.executable, "-m", "snakemake", "--cores", "1", "-s", str(ROOT / "Snakefile"), "--directory"]
     subprocess.run([*command, str(tmp_path), "--", "results/metrics.parquet"], check=True)
-    merge_run(tmp_path / "results", reference, allow_dirty=True)
+    merge_runs([tmp_path / "results"], reference, allow_dirty=True)
     assert states(cells, reference) == {"kept"}
     monkeypatch.chdir(tmp_path)
     told = list(recompute(reference, draw(reference, 0, 300.0), snakemake(WORKFLOW, 1), 0))

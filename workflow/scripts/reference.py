@@ -13,7 +13,7 @@ import pandas as pd
 
 from tensorldp.files import write_text
 from tensorldp_papers.kept.decide import decide_again
-from tensorldp_papers.kept.merge import merge_run, summarise
+from tensorldp_papers.kept.merge import merge_runs, summarise
 from tensorldp_papers.kept.provenance import CLAIMS
 from tensorldp_papers.run.cli import parser, run
 from tensorldp_papers.run.table import read_table
@@ -27,13 +27,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arg.add_argument("--allow-dirty", action="store_true", help="also keep results from sources that are in no commit")
     arg.add_argument("--decide", action="store_true", help="take over no run, only decide the claims again")
     args = arg.parse_args(arguments)
-    earlier = [args.reference / CLAIMS]
-    for results in [] if args.decide else args.results:
-        kept = merge_run(results, args.reference, allow_dirty=args.allow_dirty, only=args.only)
-        print(f"kept of {results}: {', '.join(kept) or 'nothing, larger runs are there already'}")
-        earlier.append(results / CLAIMS)
+    runs = [] if args.decide else args.results
+    if runs:
+        kept = merge_runs(runs, args.reference, allow_dirty=args.allow_dirty, only=args.only)
+        print(f"kept of {', '.join(map(str, runs))}: {', '.join(kept) or 'nothing, larger runs are there already'}")
     summarise(args.reference)
-    tables = [read_table(path) for path in earlier if path.exists()]
+    tables = [read_table(path) for folder in (args.reference, *runs) if (path := folder / CLAIMS).exists()]
     claims = decide_again(args.reference, pd.concat(tables, ignore_index=True) if tables else None)
     write_text(args.reference / CLAIMS, claims.to_csv(index=False))
 

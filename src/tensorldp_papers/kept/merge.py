@@ -30,49 +30,55 @@ from tensorldp_papers.run.table import CELL, SERIES, write_table
 MACHINE = ["device", "isa", "precision"]
 
 
-def merge_run(results: Path, reference: Path, *, allow_dirty: bool = False, only: Sequence[str] = ()) -> list[str]:
-    """Puts the rows of a finished run among the kept results; returns the studies from which rows were taken over.
+def merge_runs(
+    runs: Sequence[Path], reference: Path, *, allow_dirty: bool = False, only: Sequence[str] = ()
+) -> list[str]:
+    """Puts the rows of finished runs among the kept results; returns the studies from which rows were taken over.
 
-    A run at a larger scale replaces all rows of a study, one at a smaller scale leaves them. At the same scale, a
-    cell's seeds replace the same seeds and join others with the same settings, versions and data; what the
-    run does not have stays. The claims are decided from the kept rows (`kept/decide.py`), not merged.
+    The runs count as one: a cell's seeds may come from several, and of the same seed in two the later run counts. A
+    larger scale replaces all rows of a study, a smaller one leaves them. At the same scale, a cell's seeds replace the
+    same seeds and join others with the same settings, versions and data; what no run has stays. The claims are decided
+    from the kept rows (`kept/decide.py`), not merged.
 
     Args:
-        results: the folder of the run.
+        runs: the folders of the runs, all at one scale.
         reference: the folder that holds the kept results.
         allow_dirty: also take results from sources that are in no commit, whose `commit` ends in "+".
-        only: the studies to take; all of the run's without.
+        only: the studies to take; all that were run without.
 
     Raises:
-        InputError: if the run is not finished, its sources were not committed, or its rows do not fit those that are
+        InputError: if a run is not finished, its sources were not committed, or its rows do not fit those that are
             kept. Nothing is written then.
     """
     files = {
-        provenance.SERIES_TABLE: SEEDED,
         METRICS: SEEDED,
+        provenance.SERIES_TABLE: SEEDED,
         provenance.STANDING: CELL,
         f"privacy/{provenance.AUDITS}": CELL,
     }
-    tables = {Path(name).name: (_finished(results, name), columns) for name, columns in files.items()}
+    tables = {Path(name).name: (_joined(runs, name, columns), columns) for name, columns in files.items()}
     metrics = tables[METRICS][0]
     metrics = metrics[metrics["study"].isin(only or metrics["study"])]
+    folders = ", ".join(map(str, runs))
     dirty = sorted({str(commit) for commit in metrics["commit"] if str(commit).endswith("+")})
     if dirty and not allow_dirty:
         raise InputError(
-            f"results in {results} come from changed sources that are in no commit ({', '.join(dirty)}): run "
+            f"results in {folders} come from changed sources that are in no commit ({', '.join(dirty)}): run "
             "them again from a clean tree, or give --allow-dirty"
         )
-    scale = SCALES.index(metrics["scale"].iloc[0])
+    scales = sorted({str(scale) for run in runs for scale in _finished(run, METRICS)["scale"]}, key=SCALES.index)
+    if len(scales) > 1:
+        raise InputError(f"results in {folders} are at scales {' and '.join(scales)}: merge each scale by itself")
     old = read_table(reference / METRICS)
     kept = metrics.iloc[:0] if old is None else old
-    sizes = kept["scale"].astype(object).map(SCALES.index)
+    sizes, scale = kept["scale"].astype(object).map(SCALES.index), SCALES.index(scales[0])
     metrics = metrics[~metrics["study"].isin(kept.loc[sizes > scale, "study"])]
     taken = set(metrics["study"])
     if not taken:
         return []
     _check_planned(metrics)
     replaced = set(kept.loc[sizes < scale, "study"]) & taken
-    origins = _origins_of_run(results, metrics)
+    origins = _origins(runs, metrics)
     before = provenance.with_origins(kept[kept["study"].isin(taken - replaced)], reference)
     _check_seeds(before, origins)
     _check_training(before, origins)
@@ -86,7 +92,8 @@ def merge_run(results: Path, reference: Path, *, allow_dirty: bool = False, only
     summarise(reference)
     for study in taken:
         others = before[(before["study"] == study) & ~among(before, origins, CELL)]
-        _keep_pictures(results / "pictures" / f"{study}.safetensors", reference / f"{study}.safetensors", others)
+        pictures = f"{study}.safetensors"
+        _keep_pictures([run / "pictures" / pictures for run in runs], reference / pictures, others)
     return sorted(taken)
 
 
@@ -105,25 +112,35 @@ def summarise(reference: Path) -> None:
     write_table(reference / PIECES, pd.DataFrame(rows), sealed=False)
 
 
-def _finished(results: Path, name: str) -> pd.DataFrame:
-    if (table := read_table(results / name)) is None:
-        raise InputError(f"the run in {results} has no {name}: let it finish first")
+def _joined(runs: Sequence[Path], name: str, columns: list[str]) -> pd.DataFrame:
+    """Returns a table of all runs; of rows with the same values in some columns, those of the last run."""
+    found = _finished(runs[0], name)
+    for run in runs[1:]:
+        rows = _finished(run, name)
+        found = pd.concat([found[~among(found, rows, columns)], rows], ignore_index=True)
+    return found
+
+
+def _finished(run: Path, name: str) -> pd.DataFrame:
+    if (table := read_table(run / name)) is None:
+        raise InputError(f"the run in {run} has no {name}: let it finish first")
     return table
 
 
-def _origins_of_run(results: Path, metrics: pd.DataFrame) -> pd.DataFrame:
+def _origins(runs: Sequence[Path], metrics: pd.DataFrame) -> pd.DataFrame:
     """Returns what made the runs of some rows, as the stored results with the same values say.
 
     Lists of results may be left of earlier settings: the newest are read first.
     """
-    store = Store(results)
-    manifests = sorted((results / "batches").rglob("scores.json"), key=lambda path: -path.stat().st_mtime_ns)
-    lists = [cells for path in manifests for cells in read_manifests([path]).items()]
-    listed = [(cell, *part) for cell, parts in lists for part in parts.items()]
     found: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for place in dict.fromkeys(listed):
-        row = provenance.read_result(store, store.path(*place))
-        found.setdefault(tuple(row[name] for name in SEEDED), []).append(row)
+    for run in reversed(runs):
+        store = Store(run)
+        manifests = sorted((run / "batches").rglob("scores.json"), key=lambda path: -path.stat().st_mtime_ns)
+        lists = [cells for path in manifests for cells in read_manifests([path]).items()]
+        listed = [(cell, *part) for cell, parts in lists for part in parts.items()]
+        for place in dict.fromkeys(listed):
+            row = provenance.read_result(store, store.path(*place))
+            found.setdefault(tuple(row[name] for name in SEEDED), []).append(row)
     made = []
     for name, part in metrics.groupby(SEEDED, observed=True):
         values = dict(zip(part["metric"], part["value"], strict=True))
@@ -133,7 +150,8 @@ def _origins_of_run(results: Path, metrics: pd.DataFrame) -> pd.DataFrame:
                 made.append(row)
                 break
         else:
-            raise InputError(f"no result in {results} has the values of {_named(name)}, seed {name[-1]}: run again")
+            where = ", ".join(map(str, runs))
+            raise InputError(f"no result in {where} has the values of {_named(name)}, seed {name[-1]}: run again")
     return pd.DataFrame(made).drop(columns=["cell", "rows"])
 
 
@@ -197,11 +215,13 @@ def _named(name: tuple[Any, ...]) -> str:
     return f"{' '.join(name[:4])} at epsilon {name[4]:g}"
 
 
-def _keep_pictures(source: Path, kept: Path, others: pd.DataFrame) -> None:
-    """Puts a run's pictures in the place of the same ones; the rest stays as long as other rows of the study do."""
-    check_file(source)
-    before = read_arrays(kept)[0] if len(others) and kept.exists() else {}
-    if both := before | (read_arrays(source)[0] if source.exists() else {}):
+def _keep_pictures(sources: Sequence[Path], kept: Path, others: pd.DataFrame) -> None:
+    """Puts runs' pictures in the place of the same ones; the rest stays as long as other rows of the study do."""
+    both = read_arrays(kept)[0] if len(others) and kept.exists() else {}
+    for source in sources:
+        check_file(source)
+        both |= read_arrays(source)[0] if source.exists() else {}
+    if both:
         write_arrays(kept, both)
     else:
         kept.unlink(missing_ok=True)
