@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -76,12 +77,13 @@ def merge_runs(
     taken = set(metrics["study"])
     if not taken:
         return []
-    _check_planned(metrics)
+    planned = provenance.cells_as_planned(pd.concat([metrics, kept[kept["study"].isin(taken) & (sizes == scale)]]))
+    _check_planned(metrics, planned)
     replaced = set(kept.loc[sizes < scale, "study"]) & taken
     origins = _origins(runs, metrics)
     before = provenance.with_origins(kept[kept["study"].isin(taken - replaced)], reference)
     _check_seeds(before, origins)
-    _check_training(before, origins)
+    _check_training(before, origins, planned)
     tables[PROVENANCE] = origins[[*SEEDED, *ORIGIN]], SEEDED
     for name, (rows, columns) in tables.items():
         rows, earlier = rows[rows["study"].isin(taken)], read_table(reference / name)
@@ -155,10 +157,10 @@ def _origins(runs: Sequence[Path], metrics: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(made).drop(columns=["cell", "rows"])
 
 
-def _check_planned(new: pd.DataFrame) -> None:
+def _check_planned(new: pd.DataFrame, planned: pd.DataFrame) -> None:
     """Refuses cells that their studies' files do not plan: no claim can be decided among kept rows with such."""
-    planned = set(provenance.names(provenance.cells_as_planned(new)))
-    if strange := next((name for name in provenance.names(new) if name not in planned), None):
+    known = set(names(planned))
+    if strange := next((name for name in names(new) if name not in known), None):
         raise InputError(
             f"{_named(strange)} has a mechanism or an option that no arm of its study's file plans: add it there, or "
             "leave the study out"
@@ -189,22 +191,33 @@ def _check_seeds(kept: pd.DataFrame, new: pd.DataFrame) -> None:
     )
 
 
-def _check_training(kept: pd.DataFrame, new: pd.DataFrame) -> None:
-    """Refuses cells that were trained differently from the cells of the same variant that they would join.
+def _check_training(kept: pd.DataFrame, new: pd.DataFrame, planned: pd.DataFrame) -> None:
+    """Refuses cells of a variant that differ otherwise from what their study's file plans than the cells they join.
 
-    Kept rows without a note count as trained as their study's file says.
+    Kept rows without a note count as trained as the file says, and rows that it plans no more as planned like others of
+    their variant.
     """
-    stays = kept[~among(kept, new, SEEDED)]
-    unnoted = stays[stays["training"] == ""]
-    planned = unnoted[CELL].merge(provenance.cells_as_planned(unnoted)[[*CELL, "training"]], on=CELL)
-    both = pd.concat([new, stays[stays["training"] != ""], planned])
-    groups = both.groupby(CELL[:3], observed=True)["training"].nunique()
+    stays = kept[~among(kept, new, SEEDED) & among(kept, new, CELL[:3])]
+    both = pd.concat([new, stays])[[*CELL, "training"]].drop_duplicates()
+    known = planned[[*CELL, "training"]].drop_duplicates(CELL)
+    both = both.merge(known, on=CELL, how="left", suffixes=("", "_planned"))
+    variants = both.groupby(CELL[:3], observed=True)
+    both["training_planned"] = both["training_planned"].fillna(variants["training_planned"].transform("first"))
+    pairs = zip(both["training"], both["training_planned"], strict=True)
+    both["changed"] = [_changed(text, plan) if text else "{}" for text, plan in pairs]
+    groups = both.groupby(CELL[:3], observed=True)["changed"].nunique()
     for group in dict.fromkeys(names(new, CELL[:3])):
         if groups[group] > 1:
             raise InputError(
                 f"the training settings of this run for {' '.join(group)} are not those of its kept cells: "
                 "cells of a variant are compared with each other, so run all of them with the same settings"
             )
+
+
+def _changed(training: str, planned: str) -> str:
+    """Returns the training settings that differ from planned ones."""
+    now, then = json.loads(training), json.loads(planned)
+    return json.dumps({key: now.get(key) for key in sorted(now | then) if now.get(key) != then.get(key)})
 
 
 def _listed(seeds: pd.Series) -> str:
