@@ -18,26 +18,31 @@ typedef double Wide __attribute__((vector_size(4 * WIDTH)));
 typedef double WideAt __attribute__((vector_size(4 * WIDTH), aligned(8), may_alias));
 constexpr int DOUBLES = WIDTH / 2;
 
-inline Half load_half(const float* p) { return *reinterpret_cast<const Half*>(p); }
 inline void add_wide(double* p, Wide v) { *reinterpret_cast<WideAt*>(p) += v; }
 
 #if defined(__AVX512F__)  // GCC 12 has no single instruction for these
-inline Half smaller(Half a, Half b) { return (Half)_mm256_min_ps((__m256)a, (__m256)b); }
-inline Half larger(Half a, Half b) { return (Half)_mm256_max_ps((__m256)a, (__m256)b); }
+inline Reg smaller(Reg a, Reg b) { return (Reg)_mm512_min_ps((__m512)a, (__m512)b); }
+inline Reg larger(Reg a, Reg b) { return (Reg)_mm512_max_ps((__m512)a, (__m512)b); }
 inline Wide wide(Half g) { return (Wide)_mm512_cvtps_pd((__m256)g); }
+inline Half first_half(Reg g) { return (Half)_mm512_castps512_ps256((__m512)g); }
+inline Half second_half(Reg g) { return (Half)_mm256_castpd_ps(_mm512_extractf64x4_pd((__m512d)g, 1)); }
 #elif defined(__AVX__)
-inline Half smaller(Half a, Half b) { return (Half)_mm_min_ps((__m128)a, (__m128)b); }
-inline Half larger(Half a, Half b) { return (Half)_mm_max_ps((__m128)a, (__m128)b); }
+inline Reg smaller(Reg a, Reg b) { return (Reg)_mm256_min_ps((__m256)a, (__m256)b); }
+inline Reg larger(Reg a, Reg b) { return (Reg)_mm256_max_ps((__m256)a, (__m256)b); }
 inline Wide wide(Half g) { return (Wide)_mm256_cvtps_pd((__m128)g); }
+inline Half first_half(Reg g) { return (Half)_mm256_castps256_ps128((__m256)g); }
+inline Half second_half(Reg g) { return (Half)_mm256_extractf128_ps((__m256)g, 1); }
 #else
-inline Half smaller(Half a, Half b) { return a < b ? a : b; }
-inline Half larger(Half a, Half b) { return a > b ? a : b; }
+inline Reg smaller(Reg a, Reg b) { return a < b ? a : b; }
+inline Reg larger(Reg a, Reg b) { return a > b ? a : b; }
 inline Wide wide(Half g) { return __builtin_convertvector(g, Wide); }
+inline Half first_half(Reg g) { Half h; std::memcpy(&h, &g, sizeof h); return h; }
+inline Half second_half(Reg g) { Half h; std::memcpy(&h, reinterpret_cast<char*>(&g) + sizeof h, sizeof h); return h; }
 #endif
 
-inline Wide load_wide(const float* p) { return wide(load_half(p)); }
-inline Wide clamped(Half g, float low, float high) {  // of finite numbers or infinities
-  return wide(larger(smaller(g, Half{} + high), Half{} + low));
+inline Wide load_wide(const float* p) { return wide(*reinterpret_cast<const Half*>(p)); }
+inline Reg clamped(Reg g, float low, float high) {  // of finite numbers or infinities
+  return larger(smaller(g, Reg{} + high), Reg{} + low);
 }
 inline float clamped(float g, float low, float high) { return g > high ? high : g < low ? low : g == g ? g : 0.0f; }
 
@@ -132,7 +137,10 @@ struct Clipper {
     for (int64_t r = 0; r < many; r++) {
       const float* own = &each[i][r * length];
       if (factors[r] > 0.0)
-        for (int64_t k = 0; k < length; k += DOUBLES) add_wide(sums + k, clamped(load_half(own + k), low, high));
+        for (int64_t k = 0; k < length; k += WIDTH) {
+          const Reg g = clamped(load(own + k), low, high);
+          add_wide(sums + k, wide(first_half(g))), add_wide(sums + k + DOUBLES, wide(second_half(g)));
+        }
       else
         for (int64_t k = 0; k < length; k++) sums[k] += clamped(own[k], low, high);
     }
@@ -194,13 +202,15 @@ struct Clipper {
 
   template <int M>  // of one output and M times LANES inputs
   void clamp_row(const Layer& layer, int64_t o, int64_t c, float low, float high, double* sums) const {
-    constexpr int V = M * LANES / DOUBLES;
-    Wide total[V] = {};
+    constexpr int V = M * LANES / WIDTH;
+    Wide total[V][2] = {};
     const Spot* end = busy.data() + ends[o];
     for (const Spot* spot = busy.data() + (o ? ends[o - 1] : 0); spot < end; spot++)
-      for (int v = 0; v < V; v++)
-        total[v] += clamped(spot->value * load_half(&layer.input[spot->at + c + v * DOUBLES]), low, high);
-    for (int v = 0; v < V; v++) add_wide(sums + o * layer.in_size + c + v * DOUBLES, total[v]);
+      for (int v = 0; v < V; v++) {
+        const Reg g = clamped(spot->value * load(&layer.input[spot->at + c + v * WIDTH]), low, high);
+        total[v][0] += wide(first_half(g)), total[v][1] += wide(second_half(g));
+      }
+    for (int v = 0; v < 2 * V; v++) add_wide(sums + o * layer.in_size + c + v * DOUBLES, total[v / 2][v % 2]);
   }
 
   template <int M>
