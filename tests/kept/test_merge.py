@@ -4,6 +4,7 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -85,6 +86,20 @@ def test_rows_from_other_settings_are_refused_unless_all_of_a_variant_come_anew(
         kept.merge(LONGER[:1])  # all seeds of a cell, but one cell of the variant
     kept.merge(LONGER if noted else with_seeds(ONE, 0, 1, 2), value=0.9)
     assert kept.values == ([0.9] * len(HALF) if noted else [*HALF[2:], 0.9, 0.9, 0.9])
+
+
+def test_mechanisms_of_a_variant_that_the_file_trains_differently_are_merged_one_by_one(kept: Kept) -> None:
+    def wide(**changes: Any) -> Cells:
+        cells = planned(scale="desk", studies=["tvg_sgd"], seeds=[0, 1], **changes)
+        return tuple(cell for cell in cells if cell.variant == "model=lenet_wide")
+
+    cells = wide()
+    assert len({cell.training for cell in cells}) > 1
+    kept.merge(cells, scale="desk")
+    kept.merge(cells[:1], value=0.9, scale="desk")
+    assert kept.values == [0.5] * 2 * (len(cells) - 1) + [0.9] * 2
+    with pytest.raises(InputError, match="the training settings of this run for tvg_sgd mnist model=lenet_wide are"):
+        kept.merge(wide(training={"tvg_sgd": {"lot": 256}})[:1], scale="desk")
 
 
 def test_a_larger_scale_replaces_a_smaller_one_and_not_the_other_way(kept: Kept) -> None:

@@ -1,6 +1,7 @@
 """Of each mechanism the rate with the best held-out accuracy, and of equal ones the smallest."""
 
 import pandas as pd
+from kept_runs import REFERENCE, planned
 
 from tensorldp_papers.papers.tvg.learning_rates import learning_rates
 from tensorldp_papers.run.held_out import METRIC
@@ -49,3 +50,11 @@ def test_test_records_have_no_part_in_it() -> None:
     rows = table({"idn": {4: [0.6], 15: [0.5]}})
     other = rows.assign(metric="accuracy", value=1 - rows["value"])
     assert learning_rates(pd.concat([rows, other])).equals(learning_rates(rows))
+
+
+def test_the_study_trains_each_mechanism_at_the_rate_that_the_kept_search_chooses() -> None:
+    search = pd.read_parquet(REFERENCE / "metrics.parquet", filters=[("study", "==", "tvg_sgd_search")])
+    found = learning_rates(search)
+    cells = planned(scale="desk", studies=["tvg_sgd"])
+    rates = {c.mechanism: c.training.model_dump()["learning_rate"] for c in cells if c.variant == "model=lenet_wide"}
+    assert rates == dict(found[found["chosen"]].set_index("mechanism")["learning_rate"])
