@@ -1,7 +1,7 @@
 """Of each mechanism the rate with the best held-out accuracy, and of equal ones the smallest."""
 
 import pandas as pd
-from kept_runs import REFERENCE, planned
+from kept_runs import REFERENCE, ROOT, planned
 
 from tensorldp_papers.papers.tvg.learning_rates import learning_rates
 from tensorldp_papers.run.held_out import METRIC
@@ -52,10 +52,19 @@ def test_test_records_have_no_part_in_it() -> None:
     assert learning_rates(pd.concat([rows, other])).equals(learning_rates(rows))
 
 
-def test_the_study_trains_each_mechanism_at_the_rate_that_the_kept_search_chooses() -> None:
+def kept_choices() -> pd.DataFrame:
     search = pd.read_parquet(REFERENCE / "metrics.parquet", filters=[("study", "==", "tvg_sgd_search")])
-    found = learning_rates(search)
+    return learning_rates(search)
+
+
+def test_the_study_trains_each_mechanism_at_the_rate_that_the_kept_search_chooses() -> None:
+    found = kept_choices()
     cells = planned(scale="desk", studies=["tvg_sgd"])
     rates = {c.mechanism: c.training.model_dump()["learning_rate"] for c in cells if c.variant == "model=lenet_wide"}
     chosen = dict(found[found["chosen"]].set_index("mechanism")["learning_rate"])
     assert rates == {name: chosen[name] for name in ("none", "optimized", "idn", "udn", "mvg")}
+
+
+def test_the_table_of_the_decision_is_that_of_the_kept_search() -> None:
+    text = (ROOT / "docs" / "decisions" / "learning-rates.csv").read_text()
+    assert text == kept_choices().round({METRIC: 4}).to_csv(index=False)

@@ -192,10 +192,11 @@ def _check_seeds(kept: pd.DataFrame, new: pd.DataFrame) -> None:
 
 
 def _check_training(kept: pd.DataFrame, new: pd.DataFrame, planned: pd.DataFrame) -> None:
-    """Refuses cells of a variant that differ otherwise from what their study's file plans than the cells they join.
+    """Refuses cells whose training differs from the plan in other settings than that of the cells they join.
 
-    Kept rows without a note count as trained as the file says, and rows that it plans no more as planned like others of
-    their variant.
+    The plan is their study's file, whose arms may train the mechanisms of a variant differently.
+
+    Kept rows without a note count as trained as planned. Rows that are planned no more have the plan of their variant.
     """
     stays = kept[~among(kept, new, SEEDED) & among(kept, new, CELL[:3])]
     both = pd.concat([new, stays])[[*CELL, "training"]].drop_duplicates()
