@@ -62,7 +62,7 @@ def test_the_study_trains_each_mechanism_at_the_rate_that_the_kept_search_choose
     cells = planned(scale="desk", studies=["tvg_sgd"])
     rates = {c.mechanism: c.training.model_dump()["learning_rate"] for c in cells if c.variant == "model=lenet_wide"}
     chosen = dict(found[found["chosen"]].set_index("mechanism")["learning_rate"])
-    assert rates == {name: chosen[name] for name in ("none", "optimized", "idn", "udn", "mvg")}
+    assert rates == {name: chosen[name] for name in ("none", "gaussian", "optimized", "idn", "udn", "mvg")}
 
 
 def test_the_table_of_the_decision_is_that_of_the_kept_search() -> None:
