@@ -141,6 +141,7 @@ def disturb(project: Project) -> None:
         assert "Traceback" not in text
         assert run.reaches("Finished jobid")
         assert run.reaches("rule evaluate:")
+        time.sleep(0.3)  # what is interrupted as it starts may be finished without a record of Snakemake
         run.send(signal.SIGINT)  # what a terminal sends
         assert run.end() in (1, 130, -signal.SIGINT)
     assert not project.locks()

@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 from everything import EVERYTHING, MADE, RUN, TYPE1
 from outside import OWN
-from project import Planned, Project, edited, plan_of
+from project import METRICS, Planned, Project, copy_of, edited, plan_of
 
 from tensorldp.files import read_arrays
 from tensorldp_papers.run.table import COLUMNS, KEY
@@ -219,6 +219,20 @@ def test_a_figure_waits_for_no_study_that_it_does_not_draw(everything: Project) 
     assert {match[1] for match in found if match} <= {"tldp_type1", "tldp_type3"}
     assert planned.rules == {"figure_tldp_type3", "figure_accuracy_ceiling"}
     assert planned.pending == set()
+
+
+def test_a_change_is_seen_where_snakemake_has_no_record_of_a_file(everything: Project, tmp_path: Path) -> None:
+    """As of a file whose job began when Ctrl-C was pressed, or of results that are copied without their .snakemake."""
+    project = copy_of(everything, tmp_path / "copy")
+    made = [*project.folder.glob("results/batches/**/*.json"), *project.folder.glob("resources/datasets/*/*")]
+    made += [*project.folder.glob("results/*.parquet"), *project.folder.glob("results/studies/*/[!.]*")]
+    project.ran("--cleanup-metadata", *(str(path.relative_to(project.folder)) for path in made))
+    assert ask(project, METRICS).pending == set()
+    longer = ask(project, METRICS, training={"tldp_type2": {"epochs": 2, "limit": 200}})
+    assert {cell.split()[0] for cell in cells_of(longer)} == {"tldp_type2"}
+    assert "collect" in ask(project, METRICS, studies=[TYPE1]).rules
+    other = OWN["my_digits"] | {"test": 0.5}
+    assert ("prepare_own", "dataset=my_digits") in ask(project, METRICS, own_datasets={"my_digits": other}).jobs
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,10 @@ rule claims:
         standing="results/standing.csv",
         tables=TABLES,
         studies=local([os.path.relpath(STUDIES[study]) for study in PLAN.studies]),
+        wanted=lambda wildcards: wanted(),
     output: "results/claims.csv"
     params:
         source=source("claims"),
-        wanted=lambda wildcards: wanted(),
         settings=PLAN.settings.model_dump_json(exclude={"mirror", "device", "check_minutes"}),
     log: "logs/claims.log"
     conda: "../../envs/tensorldp.yaml"
@@ -28,10 +28,11 @@ rule report:
         guarantees="results/privacy/guarantees.csv",
         tables=TABLES,
         claims="results/claims.csv",
+        wanted=lambda wildcards: wanted(),
     output: "results/report.html"
     params:
         source=source("report"),
-        wanted=lambda wildcards: digest(wanted(), *(notebook_source(drawing.name) for drawing in OWN)),
+        notebooks=lambda wildcards: digest(*(notebook_source(drawing.name) for drawing in OWN)),
         studies=json.dumps(
             [
                 {

@@ -24,6 +24,7 @@ try:
     from tensorldp_papers.data.catalogue import names as dataset_names, weights_names
     from tensorldp_papers.public.imagenet_classes import IMAGENET_CLASSES
     from tensorldp.errors import InputError
+    from tensorldp.files import write_text
     from tensorldp.mechanism_table import MECHANISMS, NO_PRIVACY
     from tensorldp_papers.run import at_work, environment, forked, slurm
     from tensorldp_papers.data.fetch import content_digest
@@ -151,8 +152,10 @@ def models_of(wildcards):
     return [] if shared_models(wildcards) else f"results/models/{BATCH}".format(**wildcards)
 
 
-# A job has one parameter that Snakemake compares: the file of its batch, whose name is a digest of the settings and the
-# code of its cells. The store decides which of them are computed (tensorldp_papers.run.store).
+# A job reads the file of its batch, whose name is a digest of the settings and the code of its cells. It is an input and
+# no parameter: Snakemake compares parameters only where it has a record of them, and that is lost with .snakemake, or by
+# Ctrl-C in the moment in which a job starts; a new file it sees by its time, too. The store decides which cells are
+# computed (tensorldp_papers.run.store).
 def source(script, names=None, files=()):
     """The digest of the code of a script and of files, which choose mechanisms and methods by these names, or else any.
 
@@ -190,6 +193,17 @@ def makers(dataset, folder):
     return digest(*entry, *([code_of(SCRIPTS / f"{later}.py", names=frozenset())] if later else []))
 
 
+INPUTS = Path(".snakemake", "batches")
+
+
+def noted(*texts):
+    """A file that is named for these texts."""
+    path = INPUTS / "noted" / digest(*texts)
+    if not path.exists():
+        write_text(path, "\n".join(texts))
+    return str(path)
+
+
 @cache
 def batch_file(kind, key):
     """The file of a batch, for jobs whose command line cannot hold thousands of cells."""
@@ -198,11 +212,11 @@ def batch_file(kind, key):
     made = [makers(*folder) for folder in folders]
     lost = STORE.lost("/".join(key), kind)
     found = [*described(cells, kind)]
-    return str(write_batch(Path(".snakemake", "batches"), found, made, lost))  # Snakemake compares texts alone
+    return str(write_batch(INPUTS, found, made, lost))
 
 
 def batch(kind):
-    """The parameter of a job on a batch, which the run's lines about its studies count from now on."""
+    """The file of a batch for a job, which the run's lines about its studies count from now on."""
 
     def file(wildcards):
         key = key_of(wildcards)
@@ -214,18 +228,19 @@ def batch(kind):
 
 @cache
 def wanted(*studies):
-    """A text that changes with anything that results of these studies, or of all, are made from.
+    """A file that is another one with anything that results of these studies, or of all, are made from.
 
-    Snakemake makes no file again from which it needs nothing. So what reads results has this parameter: else a run
-    that fails after a change would be the last one to know of it.
+    Snakemake makes no file again from which it needs nothing. So what reads results has this input: else a run that
+    fails after a change would be the last one to know of it.
     """
     keys = sorted(key for key in BATCHES if not studies or key[0] in studies)
-    return digest(*(batch_file(kind, key) for key in keys for kind in ("scores", "privacy")))
+    batches = (batch_file(kind, key) for key in keys for kind in ("scores", "privacy"))
+    return noted(", ".join(studies) or "all", digest(*batches))
 
 
 def wanted_by(study):
     """`wanted` of a study for a job that may read none."""
-    return lambda wildcards: wanted(study) if study else ""
+    return lambda wildcards: wanted(study) if study else []
 
 
 def studies_that(chosen):
@@ -270,6 +285,11 @@ def own_files(dataset):
     """A user's own file, or all files of a folder of images."""
     path = Path(PLAN.settings.own_datasets[dataset].path)
     return sorted(str(file) for file in path.glob("*/*") if file.is_file()) if path.is_dir() else [str(path)]
+
+
+def own_entry(dataset):
+    """What the config says of a user's own data set."""
+    return PLAN.settings.own_datasets[dataset].model_dump_json()
 
 
 @cache
@@ -336,7 +356,7 @@ class Drawing(NamedTuple):
     def wanted(self, wildcards):
         """`wanted` of the studies that it draws; kept results change with nothing here."""
         if self.kind != "figure" or not self.source:
-            return ""
+            return []
         source = Path(self.source)
         return wanted(*([source.name] if source.parent == Path("results/studies") else []))
 

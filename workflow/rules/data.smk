@@ -29,14 +29,15 @@ rule prepare:
 
 
 rule prepare_own:
-    input: ancient(lambda wildcards: own_files(wildcards.dataset))
+    input:
+        ancient(lambda wildcards: own_files(wildcards.dataset)),
+        made=lambda wildcards: noted(own_entry(wildcards.dataset), own_content(wildcards.dataset)),
     output:
         multiext("resources/datasets/{dataset}/", "train.safetensors", "test.safetensors", "copies.json", "digest.json"),
     params:
         source=source("prepare_own"),
-        content=lambda wildcards: own_content(wildcards.dataset),
         folder=subpath(output[0], parent=True),
-        entry=lambda wildcards: PLAN.settings.own_datasets[wildcards.dataset].model_dump_json(),
+        entry=lambda wildcards: own_entry(wildcards.dataset),
     wildcard_constraints: dataset=one_of(PLAN.settings.own_datasets)
     priority: 10
     log: "logs/prepare/{dataset}.log"

@@ -24,6 +24,7 @@ for drawing in OWN + REFERENCE_OWN:
             standing=drawing.table("standing.csv"),
             pictures=drawing.pictures,
             notebook=local(notebook_of(drawing.name)),
+            wanted=drawing.wanted,
         output:
             figures=[shown(path, drawing.title, SHOWS) for path in drawing.figures],
             data=f"{drawing.out}/figures/{drawing.name}.csv",
@@ -32,7 +33,6 @@ for drawing in OWN + REFERENCE_OWN:
             page=f"{drawing.out}/notebooks/{drawing.name}.html",
         params:
             source=notebook_source(drawing.name),
-            wanted=drawing.wanted,
             folder=subpath(output.data, parent=True),
             read=argument("metrics", "pictures", flag="-p "),
             tables=lambda wildcards, output: f"--tables {quoted(output.tables)}" if output.tables else "",

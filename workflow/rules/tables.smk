@@ -13,10 +13,10 @@ rule collect_study:
         scores=lambda wildcards: of_studies("scores", wildcards.study),
         privacy=lambda wildcards: of_studies("privacy", wildcards.study),
         checks=CHECKS_MADE,
+        wanted=lambda wildcards: wanted(wildcards.study),
     output: **{kind: f"results/studies/{{study}}/{Path(path).name}" for kind, path in KINDS.items()}
     params:
         source=source("collect"),
-        wanted=lambda wildcards: wanted(wildcards.study),
         scale=PLAN.settings.scale,
         checks=argument("checks"),
         folder=subpath(output.metrics, parent=True),
@@ -30,11 +30,12 @@ rule collect_study:
 
 
 rule collect:
-    input: [f"results/studies/{study}/{Path(path).name}" for study in PLAN.studies for path in KINDS.values()]
+    input:
+        [f"results/studies/{study}/{Path(path).name}" for study in PLAN.studies for path in KINDS.values()],
+        wanted=lambda wildcards: wanted(),
     output: **KINDS
     params:
         source=source("join"),
-        wanted=lambda wildcards: wanted(),
         folders=[f"results/studies/{study}" for study in PLAN.studies],
     priority: 1000
     log: "logs/collect.log"
@@ -59,11 +60,12 @@ for name, (room, table) in COMPUTED.items():
 
     rule:
         name: f"table_{name}"
-        input: metrics=f"results/studies/{table.reads}/metrics.parquet" if table.reads else []
+        input:
+            metrics=f"results/studies/{table.reads}/metrics.parquet" if table.reads else [],
+            wanted=wanted_by(table.reads),
         output: f"results/tables/{name}.csv"
         params:
             source=source("table", files=[room.folder / f"{table.function.rpartition('.')[0]}.py"]),
-            wanted=wanted_by(table.reads),
             name=name,
             read=argument("metrics"),
         log: f"logs/tables/{name}.log"
@@ -86,10 +88,9 @@ rule attack_pictures:
                 for split in ("train", "test")
             ]
         ),
-    output: "results/pictures/reconstruction.safetensors"
-    params:
-        source=source("attack_pictures"),
         wanted=lambda wildcards: wanted("reconstruction"),
+    output: "results/pictures/reconstruction.safetensors"
+    params: source=source("attack_pictures")
     log: "logs/attack_pictures.log"
     conda: "../../envs/tensorldp.yaml"
     resources: mem_mb=2000
