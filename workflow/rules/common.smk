@@ -152,10 +152,6 @@ def models_of(wildcards):
     return [] if shared_models(wildcards) else f"results/models/{BATCH}".format(**wildcards)
 
 
-# A job reads the file of its batch, whose name is a digest of the settings and the code of its cells. It is an input and
-# no parameter: Snakemake compares parameters only where it has a record of them, and that is lost with .snakemake, or by
-# Ctrl-C in the moment in which a job starts; a new file it sees by its time, too. The store decides which cells are
-# computed (tensorldp_papers.run.store).
 def source(script, names=None, files=()):
     """The digest of the code of a script and of files, which choose mechanisms and methods by these names, or else any.
 
@@ -193,6 +189,10 @@ def makers(dataset, folder):
     return digest(*entry, *([code_of(SCRIPTS / f"{later}.py", names=frozenset())] if later else []))
 
 
+# A job reads the file of its batch, whose name is a digest of the settings and the code of its cells. It is an input and
+# no parameter: Snakemake compares parameters only where it has a record of them, and that is lost with .snakemake, or by
+# Ctrl-C in the moment in which a job starts; a new file it sees by its time, too. The store decides which cells are
+# computed (tensorldp_papers.run.store).
 INPUTS = Path(".snakemake", "batches")
 
 
