@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -22,6 +22,7 @@ from tensorldp.mechanisms.registry import register
 from tensorldp.randomness import check_generator, complement, complement_each, uniform, uniform_each
 
 MIXED_COUNT = 128  # up to this many elements, every mixture of directions is tried
+BLOCK = 64  # mixtures at a time, the masses of each from those of the one before
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,9 @@ class PdpmCurve(RepeatedCurve):
             epsilon: of the whole record, > 0.
             delta: in (0, 1).
         """
-        return all(self._mixed(lower, epsilon) <= delta for lower in range(self._most_lower(epsilon, delta) + 1))
+        tried = range(self._most_lower(epsilon, delta) + 1)
+        blocks = (tried[first : first + BLOCK] for first in range(0, len(tried), BLOCK))
+        return all(found <= delta for block in blocks for found in self._mixed(block, epsilon))
 
     def _most_lower(self, epsilon: float, delta: float) -> int:
         """Computes how many elements may start from the lower end before the bound on moments is below delta."""
@@ -123,25 +126,33 @@ class PdpmCurve(RepeatedCurve):
         found = minimize_scalar(needed, bounds=(math.log(1e-6), math.log(1e3)), method="bounded")
         return min(self.count, math.ceil(found.fun))
 
-    def _mixed(self, lower: int, epsilon: float) -> float:
-        """Computes delta(epsilon) when `lower` elements start from the lower end; masses below 1e-30 are left out."""
+    def _mixed(self, lowers: range, epsilon: float) -> Iterator[float]:
+        """Computes delta(epsilon) by how many elements start from the lower end; masses below 1e-30 are left out."""
+        from scipy.signal import lfilter
         from scipy.stats import binom
 
-        upper, step, low = self.count - lower, self._step, 1.0 / (math.exp(min(self.nominal, 700.0)) + 2.0)
-        margin = 12.0 * math.sqrt(lower * low * (1.0 - low)) + 30.0
-        middle = lower * (1.0 - low)
-        falls = np.arange(max(0, math.floor(middle - margin)), min(lower, math.ceil(middle + margin)) + 1)
-        offset = upper * self._fall + lower * self.nominal  # the loss is step * (hits + falls) - offset
-        least = math.ceil((epsilon + offset) / step - 1e-9)
-        start = max(0, least - int(falls[-1]))
-        spread = math.sqrt(upper * self._chance * (1.0 - self._chance))
-        stop = min(upper, math.ceil(max(least - falls[0], upper * self._chance + 12.0 * spread)) + 30)
+        chance, step, low = self._chance, self._step, 1.0 / (math.exp(min(self.nominal, 700.0)) + 2.0)
+        spread = 12.0 * math.sqrt(self.count * chance * (1.0 - chance))
+        cases, start, stop = [], self.count, 0
+        for lower in lowers:
+            upper, middle = self.count - lower, lower * (1.0 - low)
+            margin = 12.0 * math.sqrt(middle * low) + 30.0
+            falls = np.arange(max(0, math.floor(middle - margin)), min(lower, math.ceil(middle + margin)) + 1)
+            offset = upper * self._fall + lower * self.nominal  # the loss is step * (hits + falls) - offset
+            least = math.ceil((epsilon + offset) / step - 1e-9)  # hits and falls of a loss that is not below epsilon
+            cases.append((upper, falls, epsilon + offset, least))
+            start = min(start, max(0, least - int(falls[-1])))
+            stop = max(stop, min(upper, math.ceil(max(least - falls[0], upper * chance + spread)) + 30))
         hits = np.arange(start, stop + 1)
-        mass = binom.pmf(hits, upper, self._chance)
-        tails = [np.append(np.cumsum(m[::-1])[::-1], 0.0) for m in (mass, mass * np.exp(-step * (hits - start)))]
-        first = np.clip(least - falls - start, 0, len(hits))
-        ratio = np.exp(np.minimum(epsilon + offset - step * (falls + start), 700.0))
-        return float(np.dot(binom.pmf(falls, lower, 1.0 - low), tails[0][first] - ratio * tails[1][first]))
+        mass = binom.pmf(hits, cases[0][0], chance)
+        for upper, falls, bound, least in cases:
+            if upper < cases[0][0]:  # of one element less than before
+                mass = mass * (upper + 1 - hits) / ((upper + 1) * (1.0 - chance))
+            above = np.append(np.cumsum(mass[::-1])[::-1], 0.0)  # from so many hits on
+            lost = np.append(lfilter([1.0], [1.0, -math.exp(-step)], mass[::-1])[::-1], 0.0)  # e^-step for each more
+            first = np.clip(least - falls - start, 0, len(hits))
+            gaps = above[first] - np.exp(np.minimum(bound - step * (falls + start + first), 0.0)) * lost[first]
+            yield float(np.dot(binom.pmf(falls, self.count - upper, 1.0 - low), gaps))
 
     def _delta(self, epsilon: float) -> float:
         if epsilon >= self.pure_epsilon:

@@ -117,12 +117,13 @@ def _place(
     x = np.arange(window[0] + 3, max(window[2] - width, window[0] + 4), TRIED)
     y = np.arange(window[1] + 3, max(window[3] - height + 2, window[1] + 4), TRIED)
     corners = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
-    ways = _distances(x, y, width, height, own)
-    nearest = ways.argmin(axis=1)
-    near = ways[np.arange(len(ways)), nearest]
+    squares = _squared_distances(x, y, width, height, own)
+    nearest = squares.argmin(axis=1)
+    near = np.sqrt(squares[np.arange(len(squares)), nearest])
     far = np.full(len(corners), 1e3)
-    for points in others:
-        far = np.minimum(far, _distances(x, y, width, height, points).min(axis=1))
+    if others:
+        of_all = _squared_distances(x, y, width, height, np.concatenate(others))
+        far = np.minimum(far, np.sqrt(of_all.min(axis=1)))
     free = np.ones(len(corners), dtype=bool)
     for box in boxes:
         apart = (
@@ -163,12 +164,12 @@ def _crosses(start: Points, end: Points, boxes: list[Points]) -> NDArray[np.bool
     return found
 
 
-def _distances(x: Points, y: Points, width: float, height: float, points: Points) -> Points:
-    """Computes the ways from boxes with lower left corners at all of y and x to points, 0 within: (boxes, points)."""
-    across = np.maximum(x[:, None] - points[:, 0], points[:, 0] - x[:, None] - width).clip(0)
-    along = np.maximum(y[:, None] - points[:, 1], points[:, 1] - y[:, None] - height).clip(0)
-    ways: Points = np.hypot(across[None], along[:, None]).reshape(-1, len(points))
-    return ways
+def _squared_distances(x: Points, y: Points, width: float, height: float, points: Points) -> Points:
+    """Computes the squared ways from boxes with lower left corners at all of y and x to points: (boxes, points)."""
+    across = np.maximum(x[:, None] - points[:, 0], points[:, 0] - x[:, None] - width).clip(0) ** 2
+    along = np.maximum(y[:, None] - points[:, 1], points[:, 1] - y[:, None] - height).clip(0) ** 2
+    squares: Points = (across[None] + along[:, None]).reshape(-1, len(points))
+    return squares
 
 
 def _together(ax: Axes, lines: list[Line2D]) -> list[list[Line2D]]:

@@ -76,18 +76,17 @@ def draw_seeds(
     """
     if ax.get_yscale() != "linear":
         raise ValueError("draw seeds before the vertical axis is made logarithmic")
-    rows = finite(rows, at).astype({at: float, "value": float})
+    rows = finite(rows[[at, "value"]], at).astype(float)
     if rows.empty:
         return
     rows = rows.assign(part=_parts(rows[at], widest))
     parts, is_joined = rows["part"].nunique(), rows.groupby("part")[at].nunique().max() > 1
+    coloured: dict[str, Any] = {"hue": "part", "palette": [colour] * parts} if parts > 1 else {"color": colour}
     named, drawn = (ax.get_xlabel(), ax.get_ylabel()), len(ax.lines)
     sns.lineplot(
         rows,
         x=at,
         y="value",
-        hue="part",
-        palette=[colour] * parts,
         estimator=middle,
         errorbar=_ends,
         err_style="band" if is_joined else "bars",
@@ -98,6 +97,7 @@ def draw_seeds(
         linewidth=mpl.rcParams["lines.linewidth"],
         legend=False,
         ax=ax,
+        **coloured,
     )
     ax.set(xlabel=named[0], ylabel=named[1])  # seaborn writes names of columns
     for line in ax.lines[drawn:]:

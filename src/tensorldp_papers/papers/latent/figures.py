@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Any, cast
 
 import numpy as np
@@ -341,6 +342,12 @@ def _learned(last: pd.DataFrame) -> str:
     return "LATENT's accuracy by epoch, by either reading of its probability"
 
 
+@cache
+def _mean_errors(p: float, reading: str) -> tuple[float, float]:
+    """`mean_errors` of an entry, computed once for both sheets."""
+    return mean_errors(CODE_BITS, p, cast(Any, reading))
+
+
 def draw_probability() -> Figure:
     """Draws figure 7 and section 3.3: how often a released bit is true, by epsilon, and the error of a value."""
     figure, (left, right) = panels(2, columns=2, height=2.9)
@@ -356,7 +363,7 @@ def draw_probability() -> Figure:
     colour = look("latent").colour
     for reading, text in READINGS.items():
         left.plot(at, [true(float(e), reading) for e in at], color=colour, label=text)
-        pairs = np.array([mean_errors(CODE_BITS, float(p), cast(Any, reading)) for p in probabilities])
+        pairs = np.array([_mean_errors(float(p), reading) for p in probabilities])
         right.plot(probabilities, pairs[:, 1], color=colour, label=text)
         draw_bound(right, probabilities, pairs[:, 0], f"_Eq. 15, {text}")
         right.text(0.52, pairs[0, 0] - 7, f"{text[8:]}, by Eq. 15", fontsize=SMALLEST, color=QUIET, va="top")
