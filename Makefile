@@ -1,4 +1,4 @@
-# make figures: the environment if there is none, then the default run. make test: the environment, then every test.
+# make figures: the environment if there is none, then the default run. make test: the environment, then every test but the weekly ones.
 # LOCK=1 makes an environment that is not there yet from envs/lock.txt, and each file of a package must have its hash.
 PYTHON ?= python3
 CORES ?= $(shell getconf _NPROCESSORS_ONLN)
@@ -56,4 +56,5 @@ endif
 	touch $@
 
 clean:  ## delete what runs made, but not downloads and the kept reference results
-	rm -rf results/metrics results/studies results/models results/trained results/perturbed results/figures .snakemake
+	[ ! -d results ] || find results -mindepth 1 -maxdepth 1 ! -name reference -exec rm -rf {} +
+	rm -rf .snakemake

@@ -26,7 +26,7 @@ from tensorldp.mechanisms.pldp_fl import PdpmCurve
 from tensorldp_papers.plots import notebook, notebook_page, style
 from tensorldp_papers.plots.lines import MOST_LINES
 from tensorldp_papers.plots.means import read_metrics
-from tensorldp_papers.plots.sheets import PAGE, PHONE, PIXEL, TITLE, Sheet, finish, on, panels
+from tensorldp_papers.plots.sheets import PAGE, PHONE, PIXEL, TITLE, Sheet, as_svg, finish, on, panels
 from tensorldp_papers.rooms import papers
 
 ROOT = Path(__file__).parents[2]
@@ -267,6 +267,17 @@ def test_a_figure_is_saved_and_shown_inside(tmp_path: Path, monkeypatch: pytest.
     assert len(shown) == 2
     assert shown[0].data == (tmp_path / "figure.png").read_bytes()
     assert {picture.alt for picture in shown} == {"A figure"}
+
+
+def test_layouts_that_differ_in_their_last_bits_are_the_same_file() -> None:
+    def drawn(left: float) -> str:
+        figure = Figure()
+        figure.add_axes((left, 0.1, 0.8, 0.8)).plot([0, 1], [0, 1])
+        return as_svg(figure)
+
+    assert drawn(0.1) == drawn(0.1 + 1e-15) != drawn(0.11)
+    clips = re.findall(r'clip-path="url\(#(\w+)\)', drawn(0.1))
+    assert clips and set(clips) == set(re.findall(r'<clipPath id="(\w+)"', drawn(0.1)))
 
 
 def test_a_page_has_words_code_and_pictures_and_asks_for_nothing(tmp_path: Path) -> None:

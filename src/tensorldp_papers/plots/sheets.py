@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -281,6 +282,7 @@ def _canvas(kind: Any, figure: Figure) -> Any:  # whose ways of writing have no 
 
 COLOUR = re.compile(r"(fill|stroke): (#[0-9a-f]{6})")
 TAG, DIGITS = re.compile(r"<[^<>]*>"), re.compile(r"(\d+\.\d\d)\d+")
+CLIP = re.compile(r'<clipPath id="(\w+)">(.*?)</clipPath>', re.DOTALL)
 SHORTER = (  # what matplotlib writes at length
     (re.compile(r"<metadata>.*?</metadata>", re.DOTALL), ""),
     (re.compile(r' transform="rotate\(-0 [^"]*"'), ""),
@@ -295,6 +297,8 @@ SHORTER = (  # what matplotlib writes at length
 def for_both_themes(svg: str) -> str:
     """Rewrites an SVG of matplotlib, shorter, with fonts that every reader has and colours for pages that are dark."""
     svg = TAG.sub(lambda tag: DIGITS.sub(r"\1", tag.group()), svg)  # and not the numbers that people read
+    for clip, shape in CLIP.findall(svg):  # matplotlib's names have the last bits of a layout, which differ by run
+        svg = svg.replace(clip, f"p{hashlib.sha256(shape.encode()).hexdigest()[:10]}")
     for pattern, short in SHORTER:
         svg = pattern.sub(short, svg)
     rules = "".join(
