@@ -34,13 +34,13 @@ def called(folder: Path, name: str, *minutes: str, **environment: str) -> tuple[
 
 
 def test_a_piece_runs_one_seed_after_the_other(tmp_path: Path) -> None:
-    code, calls = called(tmp_path, "sgd_wide", SLOTS="13")
+    code, calls = called(tmp_path, "mobile", SLOTS="13")
     assert code == 0
-    seeds = yaml.safe_load((ROOT / "workflow" / "pieces" / "sgd_wide.yaml").read_text())["seeds"]
+    seeds = yaml.safe_load((ROOT / "workflow" / "pieces" / "mobile.yaml").read_text())["seeds"]
     lists = [",".join(map(str, seeds[: count + 1])) for count in range(len(seeds))]
     assert all(f"--config seeds=[{one}] " in call for one, call in zip(lists, calls, strict=True))
     assert all("--resources gpu=13 " in call for call in calls)
-    assert (tmp_path / "pieces" / "sgd_wide" / "config.yaml").is_file()
+    assert (tmp_path / "pieces" / "mobile" / "config.yaml").is_file()
 
 
 def test_every_piece_names_its_seeds() -> None:
@@ -51,7 +51,7 @@ def test_every_piece_names_its_seeds() -> None:
 
 @pytest.mark.parametrize("code", [1, 124])
 def test_a_piece_stops_with_the_code_of_its_first_failure(tmp_path: Path, code: int) -> None:
-    found, calls = called(tmp_path, "sgd_wide", "5", CODE=str(code))
+    found, calls = called(tmp_path, "mobile", "5", CODE=str(code))
     assert (found, len(calls)) == (code, 1)
 
 
