@@ -95,6 +95,7 @@ ACCURACIES = "P11 P12 P13 P15 P16 P22"
 FEW = t.federated(limit=10_000, centre="global")
 SMALLEST: dict[str, Any] = {"tau": "t1", "limit": 60_000, "centre": "global", "training": {"rounds": 100}}
 WHOLE = [*FEW, *(cell("pldp_fl", "mnist", "pdpm", "1", eps=eps, model="pldp_cnn", **SMALLEST) for eps in ("e2", "e3"))]
+WHOLE_E1 = [*WHOLE, cell("pldp_fl", "mnist", "pdpm", "0.2", eps="e1", model="pldp_cnn", **SMALLEST)]
 SOME = [c for c in t.federated("fashion_mnist") if factors_of(c).get("eps") != "e1"]
 REASON = "in one weight of the average of 70 uploads the noise of"
 RECORDS = "10,000 of 60,000 training records"
@@ -122,8 +123,9 @@ PLDP_CASES: list[Case] = [
     ("P11 P12", FEW, t.BEST, OPEN, RECORDS),  # that a difference is small is no harder for them
     ("P13 P16", FEW, t.unless_free(0.5, 0.95), OPEN, RECORDS),
     # of a relatively high accuracy the opposite alone can be shown
-    ("P23", WHOLE, of_records(0.1, 0.95, 0.1), FAILS, "e2 with t1 on 60,000 records"),
-    ("P23", WHOLE, t.BEST, "not checkable", "no number says"),
+    ("P23", WHOLE_E1, of_records(0.1, 0.95, 0.1), FAILS, "e1 with t1 on 60,000 records"),
+    ("P23", WHOLE_E1, t.BEST, "not checkable", "no number says"),
+    ("P23", WHOLE, of_records(0.1, 0.95, 0.1), "not checkable", "no number says"),  # nor does e2 stand for e1
     # digits do not decide the figures on images, but bytes are the same on any data
     (f"{ACCURACIES} P14 P24", t.federated("digits"), t.BEST, LACKING, "mnist"),
     ("P10", t.federated("digits"), t.BEST, HOLDS, "MB"),
